@@ -88,13 +88,7 @@ export async function applyProject(
 ): Promise<Applied> {
   const { saved, lockTimeout = 0, overridePolicy } = options;
   const { signal = new AbortController().signal } = observer;
-  // Errors of the policy are allowed here, because the policy is checked again.
-  if (saved && errorCodes(saved).some((code) => code?.startsWith("policy-") !== true))
-    throw failed(
-      "plan-errors",
-      "Nothing was applied: the plan has errors",
-      "`tasc show` prints it with them. Correct what they report, and plan again.",
-    );
+  if (saved !== undefined) refuseErrors(saved);
   session.requireFingerprintKey();
   const remembered = await session.remembered();
   const checked = checkRequest(options, remembered);
@@ -111,21 +105,10 @@ export async function applyProject(
     lost: AbortSignal,
   ): Promise<Applied> => {
     if (saved?.digest !== undefined) await refuseSecond(session, saved.digest);
-    const locked = [...sessions].filter(([, { isNew }]) => !isNew);
-    const others = [...remembered.states].filter(([key]) => !sessions.has(key));
     const withoutState = new Set(
       [...sessions].flatMap(([key, { isNew }]) => (isNew && options.newState !== true ? key : [])),
     );
-    const declared = new Set(remembered.desired.targets.map(({ key }) => key));
-    const current = locked.map(([key, { state }]) => [key, state] as const);
-    const known = {
-      ...remembered,
-      states: new Map([...others, ...current.filter(([key]) => declared.has(key))]),
-      strays: [
-        ...remembered.strays.filter(({ target }) => !sessions.has(target)),
-        ...current.flatMap(([key, state]) => (declared.has(key) ? [] : [state])),
-      ],
-    };
+    const known = underLocks(remembered, sessions);
     const refresh = (plan?: { readonly changes: readonly Pick<Change, "address">[] }) => {
       // What a person has reviewed is compared with its values now, whatever is left to do.
       const whole = new Set(plan?.changes.map(({ address }) => address));
@@ -175,6 +158,35 @@ export async function applyProject(
   // Not thrown, because the summary of what was done must still be shown.
   session.host.warn(unsaved.diagnostics);
   return { ...applied, exitCode: applied.exitCode === EXIT.done ? EXIT.failed : applied.exitCode };
+}
+
+/** Returns what was known before the locks were taken, with the states as they are under the locks. */
+function underLocks<R extends Remembered>(
+  remembered: R,
+  sessions: ReadonlyMap<string, LockedState>,
+): R {
+  const locked = [...sessions].filter(([, { isNew }]) => !isNew);
+  const others = [...remembered.states].filter(([key]) => !sessions.has(key));
+  const declared = new Set(remembered.desired.targets.map(({ key }) => key));
+  const current = locked.map(([key, { state }]) => [key, state] as const);
+  return {
+    ...remembered,
+    states: new Map([...others, ...current.filter(([key]) => declared.has(key))]),
+    strays: [
+      ...remembered.strays.filter(({ target }) => !sessions.has(target)),
+      ...current.flatMap(([key, state]) => (declared.has(key) ? [] : [state])),
+    ],
+  };
+}
+
+/** Refuses a saved plan with errors. Those of the policy are allowed: it is checked again. */
+function refuseErrors(saved: SavedPlan): void {
+  if (errorCodes(saved).some((code) => code?.startsWith("policy-") !== true))
+    throw failed(
+      "plan-errors",
+      "Nothing was applied: the plan has errors",
+      "`tasc show` prints it with them. Correct what they report, and plan again.",
+    );
 }
 
 function errorCodes({ plan, extras: { diagnostics: known = [] } }: SavedPlan) {

@@ -32,19 +32,9 @@ export function renderApplyReport(
   facts: ReportFacts,
   options: ReportOptions,
 ): string {
-  const { style, width, screen = Infinity, verbose } = options;
-  const { done, failed, skipped, calls, interrupted, fatal } = outcome;
-  const titleOf = (address: Address, action = facts.actions.get(address)): string =>
-    action === undefined ? address : `${style(action, SIGNS[action])} ${address}`;
-  // An address without a planned action was patched because an earlier discovery had changed it.
-  const actions = done.map((address) => ({
-    address,
-    action: facts.actions.get(address) ?? "update",
-  }));
-  const named = sorted(actions).map(({ address, action }) => titleOf(address, action));
-  const counted = actionsIn(actions).map(
-    ([action, amount]) => `${style(action, SIGNS[action])} ${amount} ${action}`,
-  );
+  const { style, width, screen = Infinity } = options;
+  const { failed, skipped, fatal } = outcome;
+  const titleOf = (address: Address): string => signed(address, facts.actions.get(address), style);
   const failure = ({ summary, detail }: Failed["failure"]): readonly string[] => [
     style("error", safeLine(summary)),
     // Each line wraps separately, so that lists and commands keep their form.
@@ -57,19 +47,9 @@ export function renderApplyReport(
   const steps = facts.next.map(
     ({ command, purpose }) => `run \`${safeLine(command)}\` ${safeLine(purpose)}`,
   );
-  // Scripts look for this line: its parts are always present, and it breaks only at the edge of a
-  // screen.
-  const total = [
-    `${interrupted ? "Interrupted" : "Applied"}: ${done.length} done,`,
-    `${failed.length} failed,`,
-    `${skipped.length} skipped`,
-    `(${calls.POST} POST, ${calls.PATCH} PATCH)`,
-    `on ${safeLine(facts.stage)}`,
-    `in ${durationText(facts.milliseconds)}`,
-  ];
   return withoutWorkflowCommands(
     sectionsText([
-      section("Done", verbose || done.length <= MOST_DONE ? named : counted),
+      section("Done", doneLines(outcome, facts, options)),
       section(
         "Failed",
         sorted(failed).flatMap((change) => [
@@ -92,12 +72,7 @@ export function renderApplyReport(
       ),
       section(
         "Generation not finished",
-        outcome.unfinished.toSorted(compareAddresses).map((address) => {
-          const word = outcome.words.get(address);
-          return word === undefined
-            ? address
-            : `${address}: its status is ${safeLine(word)}, which tasc does not know`;
-        }),
+        outcome.unfinished.toSorted(compareAddresses).map((one) => unfinishedText(one, outcome)),
       ),
       section(
         "Not waited for: no notification of the service names these batch generations",
@@ -108,9 +83,53 @@ export function renderApplyReport(
       steps.length === 1
         ? [`${style("strong", "Next step:")} ${steps.join("")}`]
         : section("Next steps", steps),
-      filled(total, screen).map((line) => style("strong", line)),
+      filled(totalOf(outcome, facts), screen).map((line) => style("strong", line)),
     ]),
   );
+}
+
+/** Lists what was done by name, or counts it if that is too much to read. */
+function doneLines(
+  { done }: Outcome,
+  { actions: planned }: ReportFacts,
+  { style, verbose }: ReportOptions,
+): readonly string[] {
+  // An address without a planned action was patched because an earlier discovery had changed it.
+  const actions = done.map((address) => ({ address, action: planned.get(address) ?? "update" }));
+  if (verbose || done.length <= MOST_DONE)
+    return sorted(actions).map(({ address, action }) => signed(address, action, style));
+  return actionsIn(actions).map(
+    ([action, amount]) => `${style(action, SIGNS[action])} ${amount} ${action}`,
+  );
+}
+
+function signed(address: Address, action: Action | undefined, style: Style): string {
+  return action === undefined ? address : `${style(action, SIGNS[action])} ${address}`;
+}
+
+function unfinishedText(address: Address, { words }: Outcome): string {
+  const word = words.get(address);
+  return word === undefined
+    ? address
+    : `${address}: its status is ${safeLine(word)}, which tasc does not know`;
+}
+
+/**
+ * Returns the parts of the last line. Scripts look for it: its parts are always present, and it
+ * breaks only at the edge of a screen.
+ */
+function totalOf(
+  { done, failed, skipped, calls, interrupted }: Outcome,
+  { stage, milliseconds }: ReportFacts,
+): readonly string[] {
+  return [
+    `${interrupted ? "Interrupted" : "Applied"}: ${done.length} done,`,
+    `${failed.length} failed,`,
+    `${skipped.length} skipped`,
+    `(${calls.POST} POST, ${calls.PATCH} PATCH)`,
+    `on ${safeLine(stage)}`,
+    `in ${durationText(milliseconds)}`,
+  ];
 }
 
 function sorted<T extends { readonly address: Address }>(items: readonly T[]): readonly T[] {

@@ -59,120 +59,165 @@ export interface Exchanged<T> {
  * It runs on the real clock, because it protects against a real peer that hangs or trickles.
  * @throws any error of the reader except a FaultError
  */
-export function exchange<T>(
+export async function exchange<T>(
   transport: Transport,
   options: ExchangeOptions<T>,
 ): Promise<Exchanged<T>> {
-  const { reader, limit, signal, inFlight, redact, now } = options;
-  const { origin, host } = options.baseUrl;
-  return new Promise((resolve, reject) => {
-    let isOver = false;
-    let abort: (() => void) | undefined;
-    let status: number | undefined;
-    let date: string | undefined;
-    let body: AnswerReader<T> | undefined;
-    let tooLate = false;
-    let untilNextWindow = Infinity;
-    /** Whether the answer has ended by itself. */
-    let isWhole = false;
-
-    const cleanUp = (): void => {
-      isOver = true;
-      clearTimeout(timer);
-      inFlight.delete(interrupt);
-      if (!isWhole) abort?.();
-    };
-    const settle = (result: Result<T, Fault>): void => {
-      if (isOver) return;
-      cleanUp();
-      resolve({ result, status, date, began: abort !== undefined, tooLate });
-    };
-    const fail = (failure: Fault): void => settle({ ok: false, failure });
-    /**
-     * Runs the reader. An error other than a FaultError is a bug in tasc, so it rejects the
-     * promise.
-     */
-    const guard = (read: () => void): void => {
-      try {
-        read();
-      } catch (error) {
-        if (error instanceof FaultError) return fail(error.fault);
-        cleanUp();
-        reject(error);
-      }
-    };
-    const finish = (): void => {
-      if (body !== undefined) settle({ ok: true, value: body.end() });
-    };
-    /**
-     * Ends with a fault. If a status has already refused the request, that is the result, even with
-     * an incomplete body.
-     */
-    const giveUp = (fault: Fault): void => {
-      if (status !== undefined && status >= 300) guard(finish);
-      else fail(fault);
-    };
-    const timedOut = (): Fault => {
-      const during =
-        abort === undefined ? "connecting" : status === undefined ? "waiting" : "reading";
-      return { kind: "timeout", limit, during };
-    };
-    const interrupt = (): void => fail({ kind: "interrupted" });
-    const timer = setTimeout(() => giveUp(timedOut()), limit);
-    inFlight.add(interrupt);
-    if (signal.aborted) return interrupt();
-
-    transport.dispatcher.dispatch(options.request, {
-      onRequestStart(controller) {
-        // undici may move a request to another connection. A creation could then be sent twice.
-        if (abort !== undefined)
-          return controller.abort(new Error("the request was about to be sent twice"));
-        const drop = (): void => controller.abort(new Error("the answer is not wanted any more"));
-        // The call gave up while connecting: drop the connection before a byte is written.
-        if (isOver) return drop();
-        tooLate = !options.mayWrite();
-        if (!tooLate) abort = drop;
-        else {
-          fail(timedOut());
-          drop();
-        }
-      },
-      onResponseStart(_controller, code, headers) {
-        if (isOver || code < 200) return;
-        status = code;
-        date = headerText(headers, "date");
-        const encoding = headerText(headers, "content-encoding") ?? "";
-        if (code >= 300)
-          body = held(MAX_ERROR_BYTES - 1, (bytes) => {
-            const words = wordsOf(bytes.subarray(0, MAX_ERROR_BYTES), redact);
-            throw new FaultError(statusFault(code, headers, words, origin, now()));
-          });
-        else if (encoding === "" || encoding === "identity") body = reader;
-        // tasc does not ask for compression, so it cannot decompress.
-        else body = { take: () => false, end: () => reader.end(COMPRESSED) };
-        untilNextWindow = body.window ?? Infinity;
-      },
-      onResponseData(_controller, bytes) {
-        if (isOver) return;
-        guard(() => {
-          if (body?.take(bytes) === false) return finish();
-          untilNextWindow -= bytes.length;
-          if (untilNextWindow > 0) return;
-          untilNextWindow = body?.window ?? Infinity;
-          timer.refresh();
-        });
-      },
-      onResponseEnd() {
-        if (isOver) return;
-        isWhole = true;
-        guard(finish);
-      },
-      onResponseError(_controller, error) {
-        if (!isOver)
-          giveUp(connectionFault(error, abort !== undefined, host, limit, transport.isProxied));
-      },
-    });
+  return await new Promise((resolve, reject) => {
+    new Exchange(transport, options, resolve, reject).begin();
   });
+}
+
+/** One request and its answer; undici calls it at each step. */
+class Exchange<T> implements Dispatcher.DispatchHandler {
+  readonly #transport: Transport;
+  readonly #options: ExchangeOptions<T>;
+  readonly #resolve: (exchanged: Exchanged<T>) => void;
+  readonly #reject: (error: unknown) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
+  /** Whether the answer has ended by itself. */
+  #isWhole = false;
+  /** Set once a byte may have been sent. */
+  #abort: (() => void) | undefined;
+  #status: number | undefined;
+  #date: string | undefined;
+  #body: AnswerReader<T> | undefined;
+  #tooLate = false;
+  #untilNextWindow = Infinity;
+
+  constructor(
+    transport: Transport,
+    options: ExchangeOptions<T>,
+    resolve: (exchanged: Exchanged<T>) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#transport = transport;
+    this.#options = options;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  begin(): void {
+    const { limit, inFlight, signal, request } = this.#options;
+    this.#timer = setTimeout(() => this.#giveUp(this.#timedOut()), limit);
+    inFlight.add(this.#interrupt);
+    if (signal.aborted) this.#interrupt();
+    else this.#transport.dispatcher.dispatch(request, this);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // undici may move a request to another connection. A creation could then be sent twice.
+    if (this.#abort !== undefined)
+      return controller.abort(new Error("the request was about to be sent twice"));
+    const drop = (): void => controller.abort(new Error("the answer is not wanted any more"));
+    // The call gave up while connecting: drop the connection before a byte is written.
+    if (this.#isOver) return drop();
+    this.#tooLate = !this.#options.mayWrite();
+    if (!this.#tooLate) this.#abort = drop;
+    else {
+      this.#fail(this.#timedOut());
+      drop();
+    }
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    code: number,
+    headers: Parameters<typeof headerText>[0],
+  ): void {
+    if (this.#isOver || code < 200) return;
+    const { reader, redact, now, baseUrl } = this.#options;
+    this.#status = code;
+    this.#date = headerText(headers, "date");
+    const encoding = headerText(headers, "content-encoding") ?? "";
+    if (code >= 300)
+      this.#body = held(MAX_ERROR_BYTES - 1, (bytes) => {
+        const words = wordsOf(bytes.subarray(0, MAX_ERROR_BYTES), redact);
+        throw new FaultError(statusFault(code, headers, words, baseUrl.origin, now()));
+      });
+    else if (encoding === "" || encoding === "identity") this.#body = reader;
+    // tasc does not ask for compression, so it cannot decompress.
+    else this.#body = { take: () => false, end: () => reader.end(COMPRESSED) };
+    this.#untilNextWindow = this.#body.window ?? Infinity;
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, bytes: Buffer): void {
+    if (this.#isOver) return;
+    this.#guard(() => {
+      if (this.#body?.take(bytes) === false) return this.#finish();
+      this.#untilNextWindow -= bytes.length;
+      if (this.#untilNextWindow > 0) return;
+      this.#untilNextWindow = this.#body?.window ?? Infinity;
+      this.#timer?.refresh();
+    });
+  }
+
+  onResponseEnd(): void {
+    if (this.#isOver) return;
+    this.#isWhole = true;
+    this.#guard(() => this.#finish());
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#isOver) return;
+    const { limit, baseUrl } = this.#options;
+    const began = this.#abort !== undefined;
+    const { isProxied } = this.#transport;
+    this.#giveUp(connectionFault(error, began, baseUrl.host, limit, isProxied));
+  }
+
+  readonly #interrupt = (): void => this.#fail({ kind: "interrupted" });
+
+  #cleanUp(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#options.inFlight.delete(this.#interrupt);
+    if (!this.#isWhole) this.#abort?.();
+  }
+
+  #settle(result: Result<T, Fault>): void {
+    if (this.#isOver) return;
+    this.#cleanUp();
+    const [status, date, tooLate] = [this.#status, this.#date, this.#tooLate];
+    this.#resolve({ result, status, date, began: this.#abort !== undefined, tooLate });
+  }
+
+  #fail(failure: Fault): void {
+    this.#settle({ ok: false, failure });
+  }
+
+  /**
+   * Runs the reader. An error other than a FaultError is a bug in tasc, so it rejects the promise.
+   */
+  #guard(read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      if (error instanceof FaultError) return this.#fail(error.fault);
+      this.#cleanUp();
+      this.#reject(error);
+    }
+  }
+
+  #finish(): void {
+    if (this.#body !== undefined) this.#settle({ ok: true, value: this.#body.end() });
+  }
+
+  /**
+   * Ends with a fault. If a status has already refused the request, that is the result, even with
+   * an incomplete body.
+   */
+  #giveUp(fault: Fault): void {
+    if (this.#status !== undefined && this.#status >= 300) this.#guard(() => this.#finish());
+    else this.#fail(fault);
+  }
+
+  #timedOut(): Fault {
+    const isSent = this.#abort !== undefined;
+    const during = !isSent ? "connecting" : this.#status === undefined ? "waiting" : "reading";
+    return { kind: "timeout", limit: this.#options.limit, during };
+  }
 }
 
 const COMPRESSED: Fault = { kind: "unreadable", why: "compressed", offset: undefined };

@@ -1,10 +1,7 @@
-import type { Dispatcher } from "undici";
-import { codeOf } from "../model/error.ts";
-import { type JsonObject, defined, jsonIn } from "../model/json.ts";
+import { type JsonObject, jsonIn } from "../model/json.ts";
 import { isCount, isRecord, isText, isTexts } from "../model/shape.ts";
 import { isDeeper } from "../service/json-stream.ts";
 import { MAX_DEPTH } from "../service/request.ts";
-import { throughProxies } from "../service/transport.ts";
 import {
   type Backend,
   type DocumentKey,
@@ -15,14 +12,13 @@ import {
   type StateKey,
   type StateRuntime,
   type StoredState,
-  isPast,
   lockInfoIn,
-  moment,
 } from "./backend.ts";
 import type { HttpConfig } from "./config.ts";
 import { formatDocument, parseDocument, readEach } from "./document.ts";
+import { PAUSES, type StateCall, type StateClient, shown } from "./http-client.ts";
 import { createLockInfo } from "./lock.ts";
-import { StateFailure, adviceFor, lockLost, locked, problemOf } from "./problem.ts";
+import { StateFailure, lockLost, locked, problemOf } from "./problem.ts";
 
 /*
  * Keeps documents on a server with the REST protocol of Terraform's http backend: GET and POST of a whole document, LOCK and
@@ -39,12 +35,6 @@ const TRIES = 6;
 const NONE = new Set([204, 404]);
 /** Terraform's documentation names 423 and 409 for a lock that is already held. */
 const LOCKED = new Set([409, 423]);
-/** After these it is unknown whether the server acted. */
-const UNCERTAIN = new Set([408, 500, 502, 503, 504]);
-const TOO_MANY = 429;
-/** Pauses before retries, in milliseconds. */
-const PAUSES = [250, 1_000, 2_000];
-
 export class HttpBackend implements Backend {
   readonly place: string;
   readonly #config: HttpConfig;
@@ -334,12 +324,6 @@ function withLockId(address: string, id: string | undefined): string {
   return url.href;
 }
 
-/** Returns an address without credentials and without its query, which may contain a token. */
-function shown(address: string): string {
-  const { origin, pathname } = new URL(address);
-  return `${origin}${pathname}`;
-}
-
 function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
@@ -396,109 +380,4 @@ function parseLockBody(text: string): LockInfo | undefined {
 
 function unknownHolder(id: string): LockInfo {
   return { id, who: "somebody", since: "an unknown time", why: "an unknown command" };
-}
-
-type StateCall = { readonly method: string; readonly address: string; readonly body?: string };
-
-type StateClient = Awaited<ReturnType<typeof openClient>>;
-
-/** Timeout of a call, and of a call to a server that did not answer before, in milliseconds. */
-const LIMIT = 8_000;
-const LAST_LIMIT = 1_000;
-/** Maximum size of an answer. A document of a hundred thousand bindings has about 30 MB. */
-const MAX_BYTES = 256 * 1024 * 1024;
-
-/**
- * Opens a client. Imports only parts of undici: its index exports them under the same names, but
- * loads much more.
- */
-export async function openClient(
-  { address, username = "", password }: HttpConfig,
-  { clock, environment }: StateRuntime,
-) {
-  const [{ default: Agent }, { default: request }] = await Promise.all([
-    import("undici/lib/dispatcher/agent.js"),
-    import("undici/lib/api/api-request.js"),
-  ]);
-  const limits = {
-    connectTimeout: LIMIT,
-    headersTimeout: LIMIT,
-    bodyTimeout: LIMIT,
-    maxResponseSize: MAX_BYTES,
-  };
-  const proxied = await throughProxies(new URL(address).origin, environment, limits);
-  const agent: Dispatcher = proxied ?? new Agent(limits);
-  const credentials = `${username}:${password?.reveal() ?? ""}`;
-  const authorization =
-    credentials === ":" ? undefined : `Basic ${Buffer.from(credentials).toString("base64")}`;
-  /**
-   * Whether a call timed out and none was answered since. Later calls then have a short timeout and
-   * no retries.
-   */
-  let isGivenUp = false;
-  /** @returns a failure if it is unknown whether the server acted */
-  const sendOnce = async ({ method, address, body }: StateCall) => {
-    const signal = AbortSignal.timeout(isGivenUp ? LAST_LIMIT : LIMIT);
-    const failed = (reason: string, cause?: string) =>
-      new StateFailure({
-        kind: "failed",
-        where: shown(address),
-        reason: `${method}: ${reason}`,
-        next: adviceFor(cause),
-      });
-    const { origin, pathname, search } = new URL(address);
-    const headers = defined({
-      authorization,
-      "content-type": body === undefined ? undefined : "application/json",
-    });
-    try {
-      const path = `${pathname}${search}`;
-      const answer = await request.call(agent, {
-        origin,
-        path,
-        method,
-        headers,
-        body: body ?? null,
-        signal,
-      });
-      const text = await answer.body.text();
-      isGivenUp = false;
-      return { status: answer.statusCode, text };
-    } catch (error) {
-      if (codeOf(error) === "UND_ERR_RES_EXCEEDED_MAX_SIZE")
-        throw failed(`the answer is larger than ${MAX_BYTES / 1024 / 1024} MB`);
-      if (!(error instanceof Error)) throw error;
-      isGivenUp ||= signal.aborted;
-      if (signal.aborted) return failed("no answer in time", "ETIMEDOUT");
-      const code = codeOf(error);
-      return failed(error.message || (code ?? error.name), code);
-    }
-  };
-  return {
-    /**
-     * Sends a call, with retries. Does not follow redirects, so that credentials reach only the
-     * configured server.
-     * @param hasArrived for calls that must not be repeated blindly; reports after a lost answer
-     * whether the call was done
-     */
-    send: async (
-      call: StateCall,
-      pauses: readonly number[] = PAUSES,
-      hasArrived?: () => Promise<boolean>,
-    ) => {
-      const began = moment();
-      for (let tries = 0; ; tries += 1) {
-        const answer = await sendOnce(call);
-        const isUncertain = answer instanceof StateFailure || UNCERTAIN.has(answer.status);
-        const mayRetry = isUncertain || answer.status === TOO_MANY;
-        const pause = mayRetry && !isGivenUp && !isPast(began, LIMIT) ? pauses[tries] : undefined;
-        if (pause !== undefined) {
-          await clock.sleep(pause);
-          if (isUncertain && (await hasArrived?.()) === true) return { status: 200, text: "" };
-        } else if (answer instanceof StateFailure) throw answer;
-        else return answer;
-      }
-    },
-    close: () => agent.close(),
-  };
 }

@@ -31,7 +31,8 @@ export async function openBackend(config: BackendConfig, world: StateRuntime): P
     return new PostgresBackend(config);
   }
   if (config.backend === "http") {
-    const { HttpBackend, openClient } = await import("./http.ts");
+    const { HttpBackend } = await import("./http.ts");
+    const { openClient } = await import("./http-client.ts");
     return new HttpBackend(config, await openClient(config, world), world);
   }
   const { LocalBackend } = await import("./local.ts");

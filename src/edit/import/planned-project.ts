@@ -15,7 +15,7 @@ import { normalUrl } from "../../plan/normalise.ts";
 import { namesOf } from "../../plan/match.ts";
 import { type Planned, makePlan } from "../../plan/plan.ts";
 import { applyEvents } from "../../state/events.ts";
-import { Manifests } from "../manifests.ts";
+import type { Manifests } from "../manifests.ts";
 
 export interface ImportSources {
   readonly reading: ProjectReading & { readonly project: Document };
