@@ -9,16 +9,7 @@ try {
   await run(1, "apply", "--auto-approve", "--wait");
   await run(0, "plan");
   say("a prompt is rewritten and one test case is switched off");
-  shop.edit(
-    "targets/shop-checkout.yaml",
-    "Redeem the voucher $voucher and check",
-    "Redeem the voucher $voucher twice and check",
-  );
-  shop.edit(
-    "targets/backoffice.yaml",
-    "description: Change a price\n",
-    "description: Change a price\n    runStatus: OFF\n",
-  );
+  shop.rewriteOneAndSwitchOneOff();
   await run(0, "plan");
   await run(1, "apply", "--auto-approve", "--wait");
   await run(0, "plan");

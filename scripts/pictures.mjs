@@ -48,16 +48,7 @@ async function harmfulPlan() {
 `,
       "",
     );
-    shop.edit(
-      "targets/shop-checkout.yaml",
-      "Redeem the voucher $voucher and check",
-      "Redeem the voucher $voucher twice and check",
-    );
-    shop.edit(
-      "targets/backoffice.yaml",
-      "description: Change a price\n",
-      "description: Change a price\n    runStatus: OFF\n",
-    );
+    shop.rewriteOneAndSwitchOneOff();
     const plan = (format) => shop.run("plan", "--format", format);
     // The address of the local service is another one each time.
     const tidy = (text) =>

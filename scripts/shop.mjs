@@ -32,6 +32,19 @@ export async function openShop() {
     if (!text.includes(from)) throw new Error(`${file} does not hold ${JSON.stringify(from)}`);
     writeFileSync(path, text.replace(from, to));
   };
+  /** Rewrites the prompt of a test case, and switches another one off. */
+  const rewriteOneAndSwitchOneOff = () => {
+    edit(
+      "targets/shop-checkout.yaml",
+      "Redeem the voucher $voucher and check",
+      "Redeem the voucher $voucher twice and check",
+    );
+    edit(
+      "targets/backoffice.yaml",
+      "description: Change a price\n",
+      "description: Change a price\n    runStatus: OFF\n",
+    );
+  };
   /** Runs a command and returns its output. @throws if it does not end with 0 */
   const run = (...args) => {
     const child = spawn(
@@ -47,7 +60,7 @@ export async function openShop() {
       );
     });
   };
-  return { edit, run, close };
+  return { edit, rewriteOneAndSwitchOneOff, run, close };
 }
 
 /** The address is in the first line that the service prints. */
