@@ -9,7 +9,8 @@ export const UNIT = [
   "test/{model,plan}/**/*.test.ts",
   "test/manifest/!(error-codes|features|finding|schemas).test.ts",
   "test/policy/{places,protected,violations}.test.ts",
-  "test/state/{document,explain,reduce}.test.ts",
+  "test/results/laws.test.ts",
+  "test/state/{document,events,explain,reduce}.test.ts",
 ];
 
 /** The files that take longest start first. At the end, one of them would keep one core busy. */
