@@ -65,13 +65,18 @@ function pageOf(cases: number): string {
     ],
   }));
   const away: StageStatus = { stage: "away", error: "not read: KEY is not set", targets: [] };
-  const view = statusView([...stages, away], { createdAt: "2026-11-24T12:00:00Z", env: {} });
+  const empty: StageStatus = { stage: "empty", targets: [] };
+  const view = statusView([...stages, empty, away], { createdAt: "2026-11-24T12:00:00Z", env: {} });
   return show(view, "html", { redactor: createRedactor(new Set()), style: PLAIN, width: 80 });
 }
 
 test("is at most 1.5 MB for 5,000 test cases in three stages, without the addresses of links", () => {
   const page = pageOf(5000).replaceAll(/href="[^"]*"/g, "");
   expect(Buffer.byteLength(page)).toBeLessThan(1_500_000);
+});
+
+test("a stage without a declared target has a row of counts", () => {
+  expect(pageOf(1)).toMatch(/<th scope="row">empty<td colspan="11">no target is declared here/);
 });
 
 describe.skipIf(NO_BROWSER)("in Chromium", NEEDS, () => {
