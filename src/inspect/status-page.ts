@@ -57,6 +57,8 @@ export interface Need {
 
 /** Longest list of what needs somebody; the rest is counted. */
 export const MOST_NEEDS = 100;
+/** The page folds what is beyond this many, so that the test cases stay in reach. */
+const OPEN_NEEDS = 12;
 
 const page = markup(html);
 
@@ -64,6 +66,7 @@ const page = markup(html);
 const STYLE = `${PAGE_STYLE}
 .suite th { font-weight: 400; width: auto; }
 .suite thead th, .suite .g th { font-weight: 600; }
+.suite thead th, .suite tbody th { overflow-wrap: break-word; }
 .suite .g th { padding-top: 1rem; color: var(--faint); }
 .suite small { margin-left: .5rem; }
 .suite small, .suite small a { color: var(--faint); font-size: .75rem; }
@@ -170,17 +173,24 @@ export function pageOf(
 
 function needsSection(needs: readonly Need[]): Markup {
   if (needs.length === 0) return ["<p>Nothing needs attention.</p>\n"];
+  const lines = ({ stage, one, why }: Need): Markup =>
+    page`<li>${stage} <code>${one.address}</code> <b>${why.join(", ")}</b>\n`;
+  const [first, rest] = [needs.slice(0, OPEN_NEEDS), needs.slice(OPEN_NEEDS, MOST_NEEDS)];
   const left = needs.length - MOST_NEEDS;
+  const folded =
+    rest.length === 0
+      ? []
+      : [
+          `</ul><details><summary>${needs.length - OPEN_NEEDS} more</summary><ul class="needs">\n`,
+          ...rest.flatMap(lines),
+          left > 0 ? `<li>and ${count(left, "more test case")}\n` : "",
+          "</ul></details>",
+        ];
   return [
     '<section aria-labelledby="needs"><h2 id="needs">Needs attention</h2><ul class="needs">\n',
-    ...needs
-      .slice(0, MOST_NEEDS)
-      .flatMap(
-        ({ stage, one, why }) =>
-          page`<li>${stage} <code>${one.address}</code> <b>${why.join(", ")}</b>\n`,
-      ),
-    left > 0 ? `<li>and ${count(left, "more test case")}\n` : "",
-    "</ul></section>\n",
+    ...first.flatMap(lines),
+    ...(folded.length === 0 ? ["</ul>"] : folded),
+    "</section>\n",
   ];
 }
 
