@@ -15,6 +15,9 @@ export function strayLines(
   const lines = before.split("\n");
   const allowed = new Set<number>();
   const { root } = parseTree(before);
+  let left: ReturnType<typeof parseTree> | undefined;
+  const isThere = (path: Path): boolean =>
+    entriesAlong((left ??= parseTree(after)).root, path).length > path.length;
   for (const { edit, file: own } of edits) {
     if (own !== file) continue;
     const steps = entriesAlong(root, edit.path);
@@ -29,7 +32,7 @@ export function strayLines(
     // A deletion also removes the maps that it leaves empty.
     if (edit.kind === "delete")
       for (const { start, value } of steps.filter(
-        (_, depth) => !isThere(after, edit.path.slice(0, depth)),
+        (_, depth) => !isThere(edit.path.slice(0, depth)),
       )) {
         const first = before.slice(0, start).split("\n").length - 1;
         const last = before.slice(0, value.end).split("\n").length - 1;
@@ -49,10 +52,6 @@ export function strayLines(
       at++;
     }
   return stray;
-}
-
-function isThere(text: string, path: Path): boolean {
-  return entriesAlong(parseTree(text).root, path).length > path.length;
 }
 
 function countOf(text: string, line: string): number {

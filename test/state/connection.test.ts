@@ -376,7 +376,7 @@ async function openPooler(to: number, mode: "transaction" | "session") {
       lent.write(bytes);
     });
     const listen = (socket: Socket): void => {
-      socket.removeAllListeners("data");
+      socket.removeAllListeners("data").removeAllListeners("error");
       socket.on("error", () => {});
       socket.on("data", (bytes) => {
         client.write(withoutProcess(bytes));
