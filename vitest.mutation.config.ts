@@ -15,8 +15,6 @@ export default defineConfig({
   },
   test: {
     include: UNIT,
-    // It counts what many runs of its law try.
-    exclude: ["test/plan/keeping.test.ts"],
     isolate: false,
     restoreMocks: true,
     testTimeout: 60_000,
