@@ -162,14 +162,16 @@ export class Session {
   }
 
   /**
-   * Refuses work that writes state while the declared key of the fingerprints is missing: without
-   * it, records would be lost. @throws TascError
+   * Refuses work that needs the key of the fingerprints, while the declared one is missing: without
+   * it, what is written to state would lose records, and nobody can tell what was applied.
+   * @param what is refused, e.g. "Drift cannot be detected"
+   * @throws TascError
    */
-  requireFingerprintKey(): void {
+  requireFingerprintKey(what = "State cannot be written"): void {
     if (this.settings.state.fingerprintKeyUnknown)
       throw invalid(
         "missing-fingerprint-key",
-        "State cannot be written: the fingerprint key is missing",
+        `${what}: the fingerprint key is missing`,
         `\`state.fingerprintKey\` of tasc.yaml has no value here. ${WHERE_KEY_IS}`,
       );
   }

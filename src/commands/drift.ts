@@ -24,6 +24,8 @@ export const command = defineCommand({
 });
 
 async function drift(session: Session, options: OptionsOf<typeof OPTIONS>): Promise<View> {
+  // Without the key nothing would be found, and "no drift" would be untrue.
+  session.requireFingerprintKey("Drift cannot be detected");
   const { host, project, settings, source } = session;
   const { planned, request, remembered } = await survey(session, options);
   const raw = driftOf(planned, request.scope);

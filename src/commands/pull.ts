@@ -47,6 +47,7 @@ export const command = defineCommand({
 
 async function pull(session: Session, options: OptionsOf<typeof OPTIONS>): Promise<View> {
   const fields = namedFields(options.fields);
+  if (!options.all) session.requireFingerprintKey("Nobody can tell who changed what");
   const { planned, input } = await survey(session, options);
   const { project, root, env, settings, redactor, host } = session;
   const { stage, stages, baseUrl } = settings;
@@ -90,16 +91,20 @@ async function pull(session: Session, options: OptionsOf<typeof OPTIONS>): Promi
 
 function nextSteps(
   { changes, left }: Rewrite,
-  { dryRun, stage }: OptionsOf<typeof OPTIONS>,
+  { dryRun, stage, theirs }: OptionsOf<typeof OPTIONS>,
 ): string | undefined {
   const inStage = stage === undefined ? "" : ` --stage ${stage}`;
   const [first] = left.filter(({ conflict }) => conflict !== undefined);
   if (first !== undefined)
     return `decide the conflicts: edit the manifests, or take the live values with \`tasc pull${inStage} --theirs ${first.address}\`.`;
   if (changes.length === 0) return undefined;
-  return dryRun
-    ? `run \`tasc pull${inStage}\` to write this.`
-    : "review the change with `git diff` and commit it; there is nothing to apply.";
+  if (dryRun) return `run \`tasc pull${inStage}\` to write this.`;
+  // A live value may stand in this stage's section, and the edit that it replaces here in the base.
+  const rest =
+    theirs.length === 0
+      ? "there is nothing to apply."
+      : "your own values stay planned in the stages that have them.";
+  return `review the change with \`git diff\` and commit it; ${rest}`;
 }
 
 /**

@@ -95,7 +95,7 @@ function problemsOf(
     if (diagnostic.severity === "error") return [diagnostic];
     if (diagnostic.code !== "key-changed") return [];
     const detail =
-      "What was last applied is recorded under another API key or `state.fingerprintKey`, so changes cannot be attributed. Run an apply with the current key, or use the key from the last apply.";
+      "What was last applied is recorded under another API key or `state.fingerprintKey`, so changes cannot be attributed. Use the key from the last apply. If that key is gone, review a plan with the current key, and apply it.";
     return [{ ...diagnostic, severity: "error", summary: "Cannot detect drift", detail }];
   });
 }

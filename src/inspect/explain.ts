@@ -398,7 +398,8 @@ function rememberedOf({
   if (fingerprints !== undefined && !keyHolds(state, fingerprints))
     return "nothing usable: it was recorded under another key";
   if (memory.binding.fields[field.name] === undefined) return "no record of this field";
-  if (fingerprints === undefined) return "a record; the API key is needed to compare it";
+  if (fingerprints === undefined)
+    return "a record; the key of the fingerprints is needed to compare it";
   if (value === undefined) return "a record, from when it was declared";
   if (isUnknown(value))
     return "a record; the declared value is unknown, so they cannot be compared";

@@ -248,7 +248,7 @@ function keyIfPresent(
   if (typeof written !== "string" || !interpolator.isMissing(written)) return written;
   const variable = `\${secret:${KEY_VARIABLE}}`;
   if (!interpolator.isMissing(variable)) return variable;
-  const detail = `\`${written}\` has no value here, and git does not contain it. ${WHERE_KEY_IS} Until then, plans leave out write-only fields, and what writes state is refused.`;
+  const detail = `\`${written}\` has no value here, and git does not contain it. ${WHERE_KEY_IS} Until then, plans leave out write-only fields, drift is unknown, and what writes state is refused.`;
   const problem = manifestProblem(
     "missing-fingerprint-key",
     originOf(FINGERPRINT_KEY),
@@ -260,7 +260,7 @@ function keyIfPresent(
 }
 
 /** What to do without the key of the fingerprints. */
-export const WHERE_KEY_IS = `Whoever set up the project has it, and so has the secret store of the pipeline: put it in its place, or set ${KEY_VARIABLE}.`;
+export const WHERE_KEY_IS = `Whoever set up the project has it, and so has the secret store of the pipeline. Put the file in its place, or set ${KEY_VARIABLE}.`;
 
 /**
  * Returns the parts of a secret address that are secret by themselves (password, tokens): messages

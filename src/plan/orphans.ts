@@ -13,6 +13,7 @@ import { caution } from "./problem.ts";
 import { matchedIds } from "./match.ts";
 import { mayHoldSecret, memoryOf, recordField } from "./memory.ts";
 import { recordedAddresses } from "../state/edit.ts";
+import { expectedLive } from "./reference.ts";
 
 /**
  * Returns undeclared bindings of a target: `orphans` are listed and match no declared address, the
@@ -81,10 +82,11 @@ const MOST_PAIRS = 100_000;
  * except the name.
  */
 export function renamedWarnings(
-  { resources, testCases, state }: MatchedTarget,
+  matched: MatchedTarget,
   changes: readonly Change[],
   orphans: readonly Orphan[],
 ): readonly Diagnostic[] {
+  const { resources, testCases, state } = matched;
   const created = changes.flatMap(({ action, address }) => {
     const resource = action === "create" ? resources.get(address) : undefined;
     return resource?.kind === "testCase" ? [resource] : [];
@@ -101,7 +103,9 @@ export function renamedWarnings(
       // Secrets are not compared for a hint: a snapshot has none, and must give the same plan as
       // the service.
       if (isSensitive(value) || mayHoldSecret(field, memory)) return false;
-      const kind = other && compareField(field, value, other, memory).kind;
+      const kind =
+        other &&
+        compareField(field, value, other, memory, expectedLive(matched, field, value)).kind;
       return kind === "same" || (kind === "hidden" && field.read === undefined);
     });
   };

@@ -16,7 +16,7 @@ testCases:
 `;
 const WARNING = "The fingerprint key is missing";
 
-test("without the fingerprint key a clone validates and plans, and only what writes state is refused", async () => {
+test("without the fingerprint key a clone validates and plans, and what needs it is refused", async () => {
   await scene({}, async ({ project, service }) => {
     seed(service);
     const settings = `${await project.read("tasc.yaml")}state: { backend: local, fingerprintKey: "\${file:fingerprint.key}" }\n`;
@@ -52,6 +52,14 @@ test("without the fingerprint key a clone validates and plans, and only what wri
       expect([ran.code, ran.stderr], args.join(" ")).toEqual([
         3,
         expect.stringContaining("State cannot be written: the fingerprint key is missing"),
+      ]);
+    }
+    // Without the key no change can be told from what was applied: silence would be untrue.
+    for (const command of ["drift", "pull"]) {
+      const ran = await project.run([command]);
+      expect([ran.code, ran.stderr], command).toEqual([
+        3,
+        expect.stringContaining(": the fingerprint key is missing"),
       ]);
     }
     expect(service.log).toEqual([]);

@@ -44,7 +44,12 @@ describe.concurrent("a target removed from the manifests", () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
       const manifest = (key: string, name: string, prompt: string): string =>
-        `target: shop\napp: Web Shop\ntestCases: { ${key}: { description: ${name}, discovery: { prompt: ${prompt} } } }\n`;
+        `target: shop
+app: Web Shop
+testCases:
+  log-in: { description: Log in, discovery: { prompt: Log in., type: LOGIN } }
+  ${key}: { description: ${name}, discovery: { prompt: ${prompt}, prerequisite: log-in } }
+`;
       await project.write({ "targets/shop.yaml": manifest("pay", "Pay", "Pay it.") });
       const ran = await project.run(["apply", "--auto-approve"]);
       expect(ran.code, ran.stdout + ran.stderr).toBe(0);

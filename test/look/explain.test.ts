@@ -166,7 +166,7 @@ describe.concurrent("tasc explain in an applied project", () => {
       expect(at(found, "id")).toBe(LOGIN);
       expect(at(found, "fields", 0, "value")).toBe("ENABLED");
       expect(at(found, "fields", 0, "remembered")).toBe(
-        "a record; the API key is needed to compare it",
+        "a record; the key of the fingerprints is needed to compare it",
       );
     });
   });
