@@ -79,17 +79,17 @@ export async function endRun(
   const byAddress = new Map<string, HistoryChange>(
     plan.changes.map(({ address, action }) => [address, { address, action, outcome: "unknown" }]),
   );
-  const record = (address: string, how: HistoryChange["outcome"]) =>
+  const record = (address: string, how: HistoryChange["outcome"], other = "update") =>
     byAddress.set(address, {
       address,
-      action: byAddress.get(address)?.action ?? "update",
+      action: byAddress.get(address)?.action ?? other,
       outcome: how,
     });
   for (const address of outcome.done) record(address, "done");
   for (const { address } of outcome.failed) record(address, "failed");
   for (const { address } of outcome.skipped) record(address, "skipped");
   for (const address of pulled(before, sessions))
-    if (!byAddress.has(address)) record(address, "done");
+    if (!byAddress.has(address)) record(address, "done", "record");
   const changes = [...byAddress.values()];
   const { backend } = await session.states();
   try {

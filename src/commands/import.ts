@@ -258,6 +258,17 @@ async function nameFolders(
       return fault("folder-name-taken", summary);
     }),
   );
+  const assumed = named
+    .filter((folder) => folder.assumed)
+    .map(
+      ({ id, name, target }) =>
+        `  ${oneLine(id)}  ${oneLine(target.app)}: ${oneLine(name ?? "")}\n`,
+    );
+  if (assumed.length > 0)
+    host.say?.(
+      "warn",
+      `The API returns folders by id only, so these are taken to be named as in the other stages:\n${assumed.join("")}Where a name is another one here, import with --folder ID=NAME`,
+    );
   const unnamed = unnamedIn(named).map(
     (folder) => `  ${oneLine(folder.id)}  ${oneLine(folder.apps.join(", "))}: ${hintOf(folder)}\n`,
   );

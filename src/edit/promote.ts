@@ -65,10 +65,13 @@ export function promote(request: PromoteRequest, excluded: Excluded = new Map())
       ...left,
       ...onlyFrom.map((one) => ({
         ...one,
-        reason: whyAlone(from, to),
+        reason: `Only ${from.stage} has it, and promotion adds a stage only to \`onlyStages\`. Declare it for ${to.stage} as well, or for all stages.`,
         ...refused.get(one.address),
       })),
-      ...onlyTo.map((one) => ({ ...one, reason: whyAlone(to, from) })),
+      ...onlyTo.map((one) => ({
+        ...one,
+        reason: `Only ${to.stage} has it, and promotion removes nothing.`,
+      })),
     ],
   };
 }
@@ -138,10 +141,6 @@ function viewOf(stage: string, reading: ProjectReading, env: EnvironmentVariable
   const { project } = reading;
   if (resolved === undefined || project === undefined || errors.length > 0) return { errors };
   return { view: new StageView(resolved.desired, project, reading, env), errors };
-}
-
-function whyAlone(here: StageView, there: StageView): string {
-  return `Only ${here.stage} has it, and promotion neither creates nor removes test cases. Declare it for ${there.stage} as well, or for all stages.`;
 }
 
 function rewriteOf(difference: Difference, to: StageView, manifests: Manifests): FieldRewrite {

@@ -156,7 +156,7 @@ const STAGED: JsonObject = {
   ],
   testCases: [
     testCase(1, { description: "Log in", tags: ["smoke"] }),
-    testCase(2, { description: "Cart total", externalId: "CART" }),
+    testCase(2, { description: "Cart total", externalId: "CART", folderId: FOLDER }),
     testCase(3, { description: "Not there yet" }),
     testCase(11, {
       testTargetId: PRODUCTION,
@@ -164,7 +164,12 @@ const STAGED: JsonObject = {
       tags: ["smoke"],
       status: "DISABLED",
     }),
-    testCase(12, { testTargetId: PRODUCTION, description: "Cart", externalId: "CART" }),
+    testCase(12, {
+      testTargetId: PRODUCTION,
+      description: "Cart",
+      externalId: "CART",
+      folderId: idOf(9, 5),
+    }),
     testCase(13, { testTargetId: PRODUCTION, description: "Old one" }),
   ],
 };
@@ -177,7 +182,8 @@ test("merges a second stage into the declared target, and binds both stages", as
     TASC_API_KEY: "a-local-key",
   });
   await staged.write({ "tasc.yaml": TWO_STAGES });
-  const first = await staged.run(["import", "--stage", "staging", "--target", SHOP]);
+  const named = ["--target", SHOP, "--folder", `${FOLDER}=Checkout`];
+  const first = await staged.run(["import", "--stage", "staging", ...named]);
   expect(first.code, first.stderr).toBe(0);
   const both = ["import", "--stage", "production", "--target", PRODUCTION, "--target", idOf(1, 3)];
   const unclear = await staged.run(both);
@@ -187,6 +193,9 @@ test("merges a second stage into the declared target, and binds both stages", as
   const second = await staged.run([...both, "--into", `web-shop=${PRODUCTION}`]);
   expect(second.code, second.stderr).toBe(0);
   expect(second.stdout).toContain("merged  targets/web-shop.yaml");
+  expect(second.stderr).toContain(
+    `named as in the other stages:\n  ${idOf(9, 5)}  Web Shop (production): Checkout\n`,
+  );
   await expect(await staged.read("targets/web-shop.yaml")).toMatchFileSnapshot(
     "golden/merged.yaml",
   );

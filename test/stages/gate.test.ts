@@ -149,6 +149,10 @@ describe.concurrent("the gate", () => {
         const { stdout: nothing } = await stage.run(apply, SECRETS);
         expect(nothing).toContain("No changes.");
         expect(nothing).not.toContain("Applied:");
+        const { stdout: history } = await stage.run(["history", "--stage", "staging"], SECRETS);
+        expect(history.split("\n").slice(1, 2)).toEqual([
+          `  done     record      testCase.shop.login`,
+        ]);
         const old = await stage.run([...PROMOTE, ...only], SECRETS);
         expect(old.stderr).toContain("no report has finished since it was applied");
         expect(old.code).toBe(1);

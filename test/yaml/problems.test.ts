@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { readSlow } from "../../src/manifest/yaml/read-slow.ts";
 import { readFast } from "../../src/manifest/yaml/fast.ts";
 
@@ -55,6 +55,15 @@ describe("tabs", () => {
   ])("%s", (_, text, ...problems) => {
     expect(problemsOf(text)).toEqual(problems);
   });
+});
+
+test("a merge conflict is one mistake, whatever else is wrong because of it", () => {
+  const conflict = "<<<<<<< HEAD\n  b: 1\n=======\n  b: 2\n>>>>>>> theirs\n";
+  const wanted =
+    "merge-conflict: a merge conflict begins here (decide what remains of both sides, and delete the lines with `<<<<<<<`, `=======` and `>>>>>>>`)";
+  expect(problemsOf(`a:\n${conflict}c:\n${conflict}`)).toEqual([`2:1 ${wanted}`, `8:1 ${wanted}`]);
+  const text = "a: |\n  <<<<<<< HEAD\n  =======\nb: 1\n";
+  expect(problemsOf(text)).toEqual([]);
 });
 
 describe("colons, keys and values", () => {

@@ -97,7 +97,7 @@ async function acceptSteps(session: Session, options: OptionsOf<typeof OPTIONS>)
       [
         written.length + removed.length === 0
           ? "Nothing to write: the files have the steps on the service."
-          : `${dryRun ? "Would write" : "Wrote"} ${count(written.length, "file")} and ${dryRun ? "remove" : "removed"} ${removed.length}. Review them: git diff steps/`,
+          : `${dryRun ? "Would write" : "Wrote"} ${count(written.length, "file")} and ${dryRun ? "remove" : "removed"} ${removed.length}. Review them: git add -N steps/ && git diff steps/`,
         ...(without === 0 ? [] : [`Left out: ${count(without, "test case")} without steps.`]),
       ],
     ],

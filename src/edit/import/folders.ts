@@ -9,13 +9,18 @@ export interface Folder {
   readonly target: LiveTarget;
   readonly id: string;
   readonly name: string | undefined;
+  /** Whether the name is that of another stage's folder, so that it may be wrong here. */
+  readonly assumed: boolean;
   /** Names of its test cases that are not declared in any manifest. */
   readonly fresh: readonly string[];
 }
 
 /** Returns the folders with some names replaced. @param names by folder id */
 export function foldersWith(names: ReadonlyMap<string, string>, folders: readonly Folder[]) {
-  return folders.map((folder) => ({ ...folder, name: names.get(folder.id) ?? folder.name }));
+  return folders.map((folder) => {
+    const name = names.get(folder.id);
+    return name === undefined ? folder : { ...folder, name, assumed: false };
+  });
 }
 
 /** Target id → folder id → name. */
@@ -37,15 +42,17 @@ export function foldersOf(
   return chosen.flatMap((target) => {
     const { matched, state } = known.get(target.id) ?? {};
     const managed = matchedIds(matched?.matches ?? new Map());
-    const learnt = [...(state?.folders ?? [])].map(([name, id]) => [id, name] as const);
-    const names = new Map([...(inferred.get(target.id) ?? []), ...learnt]);
+    const learnt = new Map([...(state?.folders ?? [])].map(([name, id]) => [id, name]));
+    const elsewhere = inferred.get(target.id);
     const inFolders = (base.live.testCases.get(target.id) ?? []).filter(
       ({ folderId }) => typeof folderId === "string",
     );
     return [...groupBy(inFolders, ({ folderId }) => folderId ?? "")].map(([folder, own]) => {
       const fresh = own.filter(({ id, status }) => status !== DELETED && !managed.has(id));
       const inside = fresh.map(({ id, description }) => description ?? id);
-      return { target, id: folder, name: names.get(folder), fresh: inside };
+      const name = learnt.get(folder) ?? elsewhere?.get(folder);
+      const assumed = name !== undefined && !learnt.has(folder);
+      return { target, id: folder, name, assumed, fresh: inside };
     });
   });
 }

@@ -61,10 +61,22 @@ export function readSlow(text: string, tree = parseTree(text)): Reading {
   // written.
   const isOfKeys =
     found.length > 0 && found.every(({ code }) => code === "duplicate-key" || code === "merge-key");
-  const problems = (found.length === 0 ? [emptiness(text)] : found)
+  // What a merge left explains all other mistakes.
+  const conflicts = conflictsIn(text);
+  const told = conflicts.length > 0 ? conflicts : found;
+  const problems = (found.length === 0 ? [emptiness(text)] : told)
     .toSorted((a, b) => a.offset - b.offset)
     .map(({ offset, ...rest }) => ({ ...placeOf(offset), ...rest }));
   return { ok: false, problems, ...(isOfKeys ? { value: root.value } : {}) };
+}
+
+function conflictsIn(text: string): readonly Finding[] {
+  return [...text.matchAll(/^<{7}(?= |\r?$)/gm)].map(({ index }) => ({
+    offset: index,
+    code: "merge-conflict",
+    message: "a merge conflict begins here",
+    hint: "decide what remains of both sides, and delete the lines with `<<<<<<<`, `=======` and `>>>>>>>`",
+  }));
 }
 
 function emptiness(text: string): Finding {
