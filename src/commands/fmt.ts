@@ -35,9 +35,14 @@ async function fmt(options: OptionsOf<typeof OPTIONS>, { host }: Context): Promi
   });
   if (!options.check) writeTexts(root, changed);
   const names = changed.map(({ file }) => file);
+  // A file that is no YAML cannot be formatted, and silence would say that it is.
+  const unread = problems.filter(({ origin: { file } }) => !files.has(file));
+  const { diagnostics, source } = await invalidProject(reading, unread);
+  host.warn(diagnostics, source);
+  const exitCode = options.check && names.length > 0 ? EXIT.failed : EXIT.done;
   return {
     json: { check: options.check, changed: names },
     text: [names],
-    exitCode: options.check && names.length > 0 ? EXIT.failed : EXIT.done,
+    exitCode: hasErrors(unread) ? EXIT.invalid : exitCode,
   };
 }

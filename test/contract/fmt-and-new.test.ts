@@ -19,6 +19,15 @@ describe("tasc fmt", () => {
       expect(await project.read("targets/a.yaml")).toBe("target: a\napp: A # name\n");
       const again = await project.run(["fmt", "--check", "--format", "json"]);
       expect([again.code, JSON.parse(again.stdout)]).toEqual([0, { check: true, changed: [] }]);
+      // What is no YAML is told, and the other files are formatted.
+      await project.write({
+        "targets/a.yaml": "app: A\ntarget: a\n",
+        "targets/b.yaml": "target: b\n<<<<<<< HEAD\napp: B\n=======\n>>>>>>> other\n",
+      });
+      const broken = await project.run(["fmt"]);
+      expect([broken.code, broken.stdout]).toEqual([3, "targets/a.yaml\n"]);
+      expect(broken.stderr).toContain("targets/b.yaml:2:1");
+      expect(broken.stderr).toContain("merge conflict begins here");
     });
   });
 });
