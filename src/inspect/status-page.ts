@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { groupBy } from "../model/collections.ts";
 import type { Place } from "../model/diagnostic.ts";
 import { count } from "../model/words.ts";
+import { listWords } from "../manifest/problem.ts";
 import { html } from "../render/escape.ts";
 import { PAGE_STYLE } from "../render/html/style.ts";
 import { type Markup, markup } from "../render/view.ts";
@@ -53,6 +54,14 @@ export interface Need {
   readonly stage: string;
   readonly one: CaseStatus;
   readonly why: readonly string[];
+}
+
+/** What a person is told if no test case needs somebody: it is unknown of a stage that was not read. */
+export function nothingNeeded(stages: readonly StageStatus[]): string {
+  const unread = stages.filter(({ error }) => error !== undefined).map(({ stage }) => stage);
+  return unread.length === 0
+    ? "Nothing needs attention."
+    : `Nothing needs attention, apart from what was not read: ${listWords(unread, "and")}.`;
 }
 
 /** Longest list of what needs somebody; the rest is counted. */
@@ -154,7 +163,7 @@ export function pageOf(
           ],
     ),
     "</tbody></table></div></section>\n",
-    ...needsSection(needs),
+    ...needsSection(needs, stages),
     `<section id="suite" tabindex="-1" aria-labelledby="suite-title"><h2 id="suite-title">Test cases</h2>
 <form id="filter" hidden><div class="bar"><input type="search" name="q" aria-label="Search test cases" placeholder="Search (/)"><select name="only" aria-label="Show"><option value="">all<option value="F">failing<option value="off">off<option value="draft">draft<option value="quarantine">in quarantine</select></div></form>
 <p class="faint">Results, the newest first: <i>.</i> passed, <b>F</b> failed, <i>s</i> any other.</p>
@@ -171,8 +180,8 @@ export function pageOf(
   ];
 }
 
-function needsSection(needs: readonly Need[]): Markup {
-  if (needs.length === 0) return ["<p>Nothing needs attention.</p>\n"];
+function needsSection(needs: readonly Need[], stages: readonly StageStatus[]): Markup {
+  if (needs.length === 0) return page`<p>${nothingNeeded(stages)}</p>\n`;
   const lines = ({ stage, one, why }: Need): Markup =>
     page`<li>${stage} <code>${one.address}</code> <b>${why.join(", ")}</b>\n`;
   const [first, rest] = [needs.slice(0, OPEN_NEEDS), needs.slice(OPEN_NEEDS, MOST_NEEDS)];

@@ -8,6 +8,7 @@ import {
   type Need,
   type StatusOptions,
   countRows,
+  nothingNeeded,
   pageOf,
   stripOf,
 } from "./status-page.ts";
@@ -70,7 +71,7 @@ export function statusView(stages: readonly StageStatus[], options: StatusOption
     text: [
       [{ headings, rows }],
       needs.length === 0
-        ? ["Nothing needs attention."]
+        ? [nothingNeeded(stages)]
         : [
             [strong("Needs attention")],
             ...needs
@@ -114,7 +115,7 @@ function markdownOf(stages: readonly StageStatus[], needs: readonly Need[]): Mar
             `${COLUMNS.map(([key]) => ` ${row.counts[key]} |`).join("")}\n`,
           ],
     ),
-    needs.length === 0 ? "\nNothing needs attention.\n" : "\n**Needs attention**\n\n",
+    ...(needs.length === 0 ? words`\n${nothingNeeded(stages)}\n` : ["\n**Needs attention**\n\n"]),
     ...needs
       .slice(0, MOST_NEEDS)
       .flatMap(({ stage, one, why }) => words`- ${stage} ${one.address}: ${why.join(", ")}\n`),

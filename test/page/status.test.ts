@@ -79,6 +79,10 @@ test("a stage without a declared target has a row of counts", () => {
   expect(pageOf(1)).toMatch(/<th scope="row">empty<td colspan="11">no target is declared here/);
 });
 
+test("says which stages were not read where nothing needs attention", () => {
+  expect(pageOf(0)).toContain("Nothing needs attention, apart from what was not read: away.");
+});
+
 describe.skipIf(NO_BROWSER)("in Chromium", NEEDS, () => {
   const open = browserForFile();
 
