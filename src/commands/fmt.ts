@@ -35,7 +35,7 @@ async function fmt(options: OptionsOf<typeof OPTIONS>, { host }: Context): Promi
   });
   if (!options.check) writeTexts(root, changed);
   const names = changed.map(({ file }) => file);
-  // A file that is no YAML cannot be formatted, and silence would say that it is.
+  // What cannot be parsed cannot be formatted, and silence would say that it was.
   const unread = problems.filter(({ origin: { file } }) => !files.has(file));
   const { diagnostics, source } = await invalidProject(reading, unread);
   host.warn(diagnostics, source);

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { groupBy } from "../model/collections.ts";
 import type { Place } from "../model/diagnostic.ts";
 import { count } from "../model/words.ts";
-import { listWords } from "../manifest/problem.ts";
 import { html } from "../render/escape.ts";
 import { PAGE_STYLE } from "../render/html/style.ts";
 import { type Markup, markup } from "../render/view.ts";
@@ -61,7 +60,7 @@ export function nothingNeeded(stages: readonly StageStatus[]): string {
   const unread = stages.filter(({ error }) => error !== undefined).map(({ stage }) => stage);
   return unread.length === 0
     ? "Nothing needs attention."
-    : `Nothing needs attention, apart from what was not read: ${listWords(unread, "and")}.`;
+    : `Nothing needs attention, apart from what was not read: ${unread.join(", ")}.`;
 }
 
 /** Longest list of what needs somebody; the rest is counted. */

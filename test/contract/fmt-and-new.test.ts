@@ -19,7 +19,7 @@ describe("tasc fmt", () => {
       expect(await project.read("targets/a.yaml")).toBe("target: a\napp: A # name\n");
       const again = await project.run(["fmt", "--check", "--format", "json"]);
       expect([again.code, JSON.parse(again.stdout)]).toEqual([0, { check: true, changed: [] }]);
-      // What is no YAML is told, and the other files are formatted.
+      // What cannot be parsed is told, and the other files are formatted.
       await project.write({
         "targets/a.yaml": "app: A\ntarget: a\n",
         "targets/b.yaml": "target: b\n<<<<<<< HEAD\napp: B\n=======\n>>>>>>> other\n",
