@@ -118,7 +118,7 @@ function acceptorSource(name: "project" | "target"): string {
 
 const SILENT: readonly (readonly [long: string | RegExp, short: string])[] = [
   [/^export .*\n/gm, ""],
-  [/^\(vErrors \?\?= .*\n/gm, ""],
+  [/^(?:for \(const one of \S+ )?\(vErrors \?\?= .*\n/gm, ""],
   [/^(?:let vErrors|vErrors = vErrors|validate\d+\.errors =) .*\n/gm, ""],
   [/^if\(vErrors !== null\)\{\n.*\n.*\n\}\nelse \{\n.*\n\}\n\}\n/gm, ""],
   ["errors = vErrors.length;", "errors++;"],
@@ -139,6 +139,11 @@ const SHORTER: readonly (readonly [long: string | RegExp, short: string])[] = [
   [
     /const (err\d+) = (\{.*\});\nif\(vErrors === null\)\{\nvErrors = \[\1\];\n\}\nelse \{\nvErrors\.push\(\1\);\n\}\n/g,
     "(vErrors ??= []).push($2);\n",
+  ],
+  // ajv copies the list of all errors so far for each part that has some.
+  [
+    /^vErrors = vErrors === null \? ((?:validate\d+|wrapper0\.validate)\.errors) : vErrors\.concat\(\1\);$/gm,
+    "for (const one of $1) (vErrors ??= []).push(one);",
   ],
   ['.replace(/~/g, "~0").replace(/\\//g, "~1")', '.replaceAll("~", "~0").replaceAll("/", "~1")'],
 ];

@@ -263,7 +263,8 @@ const ROWS: Readonly<Partial<Record<AttentionCode, Row>>> = {
     find: ({ loosened = [], quarantined = [] }) => [
       ...loosened.map((what) => ({ what })),
       ...quarantined.map(({ address, until }) => ({
-        ...{ address, what: `until ${until}` },
+        address,
+        what: `until ${until}`,
         ...CAUTION,
       })),
     ],

@@ -106,7 +106,8 @@ export function renamedWarnings(
       const kind =
         other &&
         compareField(field, value, other, memory, expectedLive(matched, field, value)).kind;
-      return kind === "same" || (kind === "hidden" && field.read === undefined);
+      // What the service never shows says nothing against it.
+      return kind === "same" || field.read === undefined;
     });
   };
   return created.flatMap((resource) => {

@@ -54,11 +54,13 @@ export function brokenRules(rules: readonly Rule[], judged: Judged): readonly Vi
       const applies = when?.holds(variables) ?? true;
       const holds = applies === true ? required.holds(variables) : applies || true;
       if (holds === true) continue;
+      const key = applies === true ? "require" : "when";
+      const broken = holds === false ? "is not true" : "cannot be evaluated";
       violations.push({
         rule: rule.name,
         level: rule.level,
-        summary: oneLine(rule.message ?? `\`${rule.require}\` is not true`),
-        detail: detailOf(rule, applies === true ? "require" : "when", holds),
+        summary: oneLine(rule.message ?? `\`${rule[key] ?? ""}\` ${broken}`),
+        detail: detailOf(rule, key, holds),
         ...(address === undefined ? {} : { address }),
         origin: (resource && originOf(resource)) ?? rule.origin,
       });

@@ -68,8 +68,20 @@ const ENTITIES: Readonly<Record<string, string>> = {
 export function html(text: string): string {
   // Fast path: most texts are addresses and words, and a page has a hundred thousand of them.
   if (/^(?!\s*:)[\w .,:;()[\]{}=+/-]*$/.test(text)) return text;
+  return withEntities(text, /[&<>"'`]/g);
+}
+
+/**
+ * Escapes text between tags, where quotes need no entity: the bodies of calls are full of them, and
+ * the search for secrets reads each entity.
+ */
+export function htmlContent(text: string): string {
+  return withEntities(text, /[&<>`]/g);
+}
+
+function withEntities(text: string, signs: RegExp): string {
   return safeLines(text)
-    .replace(/[&<>"'`]/g, (sign) => ENTITIES[sign] ?? sign)
+    .replace(signs, (sign) => ENTITIES[sign] ?? sign)
     .replace(/^([^\S\n]*):/gm, "$1&#58;")
     .replace(/#(?=#)/g, "&#35;");
 }

@@ -312,7 +312,10 @@ describe("settings that allow more than those of the base", () => {
   const OWN = { name: "few", for: "plan", require: "total < 9", level: "deny" } as const;
   const ruled = (line: number, level: "deny" | "warn" = "deny"): readonly Rule[] => [
     {
-      ...{ name: "team", for: "testCase", require: "size(tags) > 0", level },
+      name: "team",
+      for: "testCase",
+      require: "size(tags) > 0",
+      level,
       origin: { file: "tasc.yaml", path: ["policy", "rules", line] },
     },
   ];

@@ -139,9 +139,13 @@ test("a plan of up to 12 changes is open, a larger one is folded by target", () 
   const plan = (changes: number): Plan => ({
     ...EMPTY,
     changes: Array.from({ length: changes }, (_, at) => ({
-      ...{ address: `testCase.shop.c${at}` as const, action: "update" as const, id: `C${at}` },
+      address: `testCase.shop.c${at}` as const,
+      action: "update" as const,
+      id: `C${at}`,
       fields: [{ path: ["tags"], before: [], after: [`t${at}`] }],
-      ...{ calls: [], followUps: [], dependsOn: [] },
+      calls: [],
+      followUps: [],
+      dependsOn: [],
     })),
   });
   const open = "<details open><summary><b>shop</b>";

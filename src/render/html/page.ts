@@ -11,7 +11,7 @@ import {
 } from "../../model/plan.ts";
 import { KNOWN_AFTER_APPLY, SENSITIVE } from "../../model/value.ts";
 import { placeText } from "../diagnostics.ts";
-import { html } from "../escape.ts";
+import { html, htmlContent } from "../escape.ts";
 import * as show from "../fields.ts";
 import type { ChangeView, DiagnosticView, FieldView, PlanView } from "../json.ts";
 import type { MarkdownOptions } from "../markdown.ts";
@@ -390,7 +390,7 @@ function callsHtml(title: string, calls: readonly CallJson[]): string {
   const items = calls.map(({ method, path, body }) => {
     const head = `<code>${html(`${method} ${path}`)}</code>`;
     if (isObject(body) && Object.keys(body).length === 0) return `<div class="call">${head}</div>`;
-    return `<details class="call"><summary>${head}</summary><pre>${html(JSON.stringify(body, null, 2))}</pre></details>`;
+    return `<details class="call"><summary>${head}</summary><pre>${htmlContent(JSON.stringify(body, null, 2))}</pre></details>`;
   });
   return `<h4>${title}</h4>${items.join("")}`;
 }
