@@ -45,6 +45,8 @@ export function keeping(
   const byExternalId = lazy(() =>
     byNames(target.testCases, (resource) => namesOf(resource).externalId),
   );
+  // A new test case may have the elements of an orphan, which then looks renamed.
+  const compares = target.testCases.some(({ fields }) => fields["elements"] !== undefined);
   return (live) => {
     const own = bound.get(live.id);
     // A bound test case cannot belong to another address, even if the names are equal.
@@ -78,7 +80,10 @@ export function keeping(
       }
     }
     const mayBeAny =
-      only === undefined && (isOpen || (steps !== undefined && candidates.length > 0));
+      only === undefined &&
+      (isOpen ||
+        (bound.has(live.id) && compares) ||
+        (steps !== undefined && candidates.length > 0));
     return {
       ...live,
       elements: mayBeAny ? live.elements : keptElements(live.elements, candidates),
