@@ -5,7 +5,8 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { applyProject } from "./app/apply.ts";
-import { review, survey } from "./app/plan.ts";
+import { review } from "./app/plan.ts";
+import { survey } from "./app/survey.ts";
 import type { SavedPlan } from "./app/plan-file.ts";
 import { toSavedPlan } from "./app/saved-plan.ts";
 import type { Host, Opened, CallOptions as SessionCalls } from "./app/project.ts";

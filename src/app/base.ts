@@ -20,7 +20,7 @@ import { type Planned, makePlan } from "../plan/plan.ts";
 import { desiredInScope } from "../plan/refresh.ts";
 import { guardOf } from "../plan/staleness.ts";
 import { canonicalJson } from "../state/fingerprint.ts";
-import type { Survey } from "./plan.ts";
+import type { Survey } from "./survey.ts";
 import type { Host } from "./project.ts";
 import type { Session } from "./session.ts";
 

@@ -24,7 +24,7 @@ import { reviewed } from "../plan/steps.ts";
 import { type CaseResult, resultsByCase } from "../plan/results.ts";
 import { isFinished, newestFirst, readReports, timeOf, withResults } from "../service/reports.ts";
 import { type AppliedAt, appliesByAddress } from "./history.ts";
-import { survey } from "./plan.ts";
+import { survey } from "./survey.ts";
 import { type Host, openProject } from "./project.ts";
 import { type Session, inSession } from "./session.ts";
 

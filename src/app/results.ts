@@ -4,7 +4,7 @@ import type { MatchedTarget } from "../plan/matched-target.ts";
 import { type CaseResult, resultsByCase } from "../plan/results.ts";
 import type { LiveReport } from "../service/answers.ts";
 import { isFinished, readReports, withResults } from "../service/reports.ts";
-import { type Survey, survey } from "./plan.ts";
+import { type Survey, survey } from "./survey.ts";
 import { type Session, targetsNamed } from "./session.ts";
 
 /** A managed target with the results of its test cases, by the id of the test case. */

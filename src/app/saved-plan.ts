@@ -22,7 +22,8 @@ import {
   sealOf,
   stageOf,
 } from "./plan-file.ts";
-import { type Review, type ReviewOptions, placedExtras, planMeta } from "./plan.ts";
+import { type Review, placedExtras, planMeta } from "./plan.ts";
+import { type ReviewOptions } from "./survey.ts";
 import type { Host, ProjectNeeds, ProjectOptions } from "./project.ts";
 import { type PlanRequest, type Session, userName, withSession } from "./session.ts";
 

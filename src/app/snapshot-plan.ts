@@ -17,7 +17,7 @@ import { type Refreshed, type RefreshOptions, refresh } from "../plan/refresh.ts
 import { changedFields } from "../plan/staleness.ts";
 import { fitsAround } from "../plan/steps.ts";
 import { sameService } from "../state/backend.ts";
-import { type ReviewOptions, type Survey, checkRequest } from "./plan.ts";
+import { type ReviewOptions, type Survey, checkRequest } from "./survey.ts";
 import type { Session } from "./session.ts";
 import { type Snapshot, type SnapshotHead, openSnapshot } from "./snapshot.ts";
 

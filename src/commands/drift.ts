@@ -1,4 +1,5 @@
-import { type Survey, planMeta, survey } from "../app/plan.ts";
+import { planMeta } from "../app/plan.ts";
+import { type Survey, survey } from "../app/survey.ts";
 import type { Session } from "../app/session.ts";
 import { type Drift, driftOf, driftView, hasDrifted } from "../inspect/drift.ts";
 import { locate } from "../manifest/problem.ts";

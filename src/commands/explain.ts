@@ -1,4 +1,4 @@
-import { survey } from "../app/plan.ts";
+import { survey } from "../app/survey.ts";
 import { type Session, withSession } from "../app/session.ts";
 import { explain as explainResource, explainCode, fieldsNamed } from "../inspect/explain.ts";
 import { git } from "../manifest/files.ts";

@@ -2,7 +2,8 @@
 import "node:http";
 import "node:tls";
 import { withCauses } from "../app/base.ts";
-import { type Review, planMeta, review, survey } from "../app/plan.ts";
+import { type Review, planMeta, review } from "../app/plan.ts";
+import { survey } from "../app/survey.ts";
 import { savePlan } from "../app/saved-plan.ts";
 import { type Session, withSession } from "../app/session.ts";
 import { surveySnapshot } from "../app/snapshot-plan.ts";

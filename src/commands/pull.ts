@@ -10,7 +10,7 @@ import { type Json, sameJson } from "../model/json.ts";
 import { scopeTest } from "../plan/scope.ts";
 import type { View } from "../render/view.ts";
 import { appliedValues } from "../app/applied-values.ts";
-import { checkRequest, survey } from "../app/plan.ts";
+import { checkRequest, survey } from "../app/survey.ts";
 import type { Session } from "../app/session.ts";
 import { carryOut } from "./rewrite-view.ts";
 import { SCOPE, READING } from "./shared-options.ts";

@@ -16,7 +16,7 @@ import { NO_DOCUMENT } from "../state/backend.ts";
 import { applyEvents } from "../state/events.ts";
 import { createLockInfo } from "../state/lock.ts";
 import { type Applied, applyProject, outcomeJson } from "../app/apply.ts";
-import { survey } from "../app/plan.ts";
+import { survey } from "../app/survey.ts";
 import type { SavedPlan } from "../app/plan-file.ts";
 import { requestOf, withSavedPlan } from "../app/saved-plan.ts";
 import type { Host, Opened } from "../app/project.ts";

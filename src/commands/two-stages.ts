@@ -5,7 +5,7 @@ import { didYouMean, hasErrors, nearest } from "../manifest/problem.ts";
 import { stagesInWords, stagesOf } from "../manifest/stages.ts";
 import type { Desired } from "../model/desired.ts";
 import { invalid } from "../model/error.ts";
-import { checkRequest } from "../app/plan.ts";
+import { checkRequest } from "../app/survey.ts";
 import { type Host, invalidProject, readFolder } from "../app/project.ts";
 import type { SCOPE, TWO_STAGES } from "./shared-options.ts";
 import type { OptionsOf } from "./command.ts";

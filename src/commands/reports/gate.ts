@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { survey } from "../../app/plan.ts";
+import { survey } from "../../app/survey.ts";
 import { type Session, targetsNamed } from "../../app/session.ts";
 import {
   type GateResult,

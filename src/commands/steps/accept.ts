@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { readText, stepsFile } from "../../app/accepted-steps.ts";
-import { survey } from "../../app/plan.ts";
+import { survey } from "../../app/survey.ts";
 import type { Session } from "../../app/session.ts";
 import { type NewText, writeTexts } from "../../edit/edit-files.ts";
 import { invalid } from "../../model/error.ts";

@@ -1,4 +1,4 @@
-import { survey } from "../../app/plan.ts";
+import { survey } from "../../app/survey.ts";
 import type { Session } from "../../app/session.ts";
 import { stepsView } from "../../inspect/steps.ts";
 import { EXIT } from "../../model/error.ts";
