@@ -31,8 +31,9 @@ const {
   numPendingTests: skipped,
   testResults,
 } = JSON.parse(readFileSync(report, "utf8"));
-writeFileSync(counts, JSON.stringify({ passed, failed, skipped }));
-for (const line of skippedTests(testResults)) console.log(line);
+const failures = failedTests(testResults);
+writeFileSync(counts, JSON.stringify({ passed, failed, skipped, failures }));
+for (const line of [...skippedTests(testResults), ...failures]) console.log(line);
 console.log(
   `Tests: ${passed} passed, ${failed} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`,
 );
@@ -48,4 +49,16 @@ function skippedTests(files) {
         return `Skipped, ${why}: ${relative(root, name)}: ${fullName}`;
       }),
   );
+}
+
+/** Returns what failed and the first lines of why, so that the end of a long log tells. */
+function failedTests(files) {
+  return files.flatMap(({ name, assertionResults, status, message }) => {
+    const tests = assertionResults.filter((test) => test.status === "failed");
+    const file = relative(root, name);
+    if (tests.length === 0 && status === "failed") return `Failed: ${file}: ${message}`;
+    return tests.map(({ fullName, failureMessages: [why = ""] }) =>
+      [`Failed: ${file}: ${fullName}`, ...why.split("\n").slice(0, 12)].join("\n  "),
+    );
+  });
 }

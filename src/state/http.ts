@@ -40,6 +40,10 @@ export class HttpBackend implements Backend {
   readonly #config: HttpConfig;
   readonly #client: StateClient;
   readonly #world: StateRuntime;
+  /** The last addition to a shared document. The next waits for it, not to be overwritten by it. */
+  #lastAddition: Promise<unknown> = Promise.resolve();
+  /** Targets that were added to a stage's index and are looked for once more when a lock is released. */
+  readonly #added = new Map<string, readonly string[]>();
 
   constructor(config: HttpConfig, client: StateClient, world: StateRuntime) {
     this.#config = config;
@@ -67,9 +71,25 @@ export class HttpBackend implements Backend {
 
   /** Adds targets before their first write. An entry without a document does no harm. */
   async register(stage: string, targets: readonly string[]): Promise<void> {
-    await this.#add({ stage, target: INDEX }, "targets", targets, (all) =>
+    if (await this.#list(stage, targets))
+      this.#added.set(stage, [...(this.#added.get(stage) ?? []), ...targets]);
+  }
+
+  /** @returns false if all were in the index already */
+  async #list(stage: string, targets: readonly string[]): Promise<boolean> {
+    return await this.#add({ stage, target: INDEX }, "targets", targets, (all) =>
       all.filter(isText).toSorted(),
     );
+  }
+
+  /**
+   * Looks for new targets in the index once more, at the end of the session that added them: a run
+   * that read the index before they were added may have written it after they were checked.
+   */
+  async #listAgain(stage: string): Promise<void> {
+    const targets = this.#added.get(stage);
+    this.#added.delete(stage);
+    if (targets !== undefined) await this.#list(stage, targets);
   }
 
   async addHistory(stage: string, entry: JsonObject): Promise<void> {
@@ -101,19 +121,31 @@ export class HttpBackend implements Backend {
    * Adds to the list in a shared document without a lock, because a killed run would leave the lock
    * behind. Checks afterwards that the items are there, and adds them again if another run wrote at
    * the same time.
+   * @returns false if all were there already
    */
   async #add(
     key: StateKey,
     member: string,
     items: readonly unknown[],
     shape: (all: readonly unknown[]) => readonly unknown[],
-  ): Promise<void> {
+  ): Promise<boolean> {
+    const added = this.#lastAddition.then(() => this.#addNow(key, member, items, shape));
+    this.#lastAddition = added.catch(() => {});
+    return await added;
+  }
+
+  async #addNow(
+    key: StateKey,
+    member: string,
+    items: readonly unknown[],
+    shape: (all: readonly unknown[]) => readonly unknown[],
+  ): Promise<boolean> {
     for (let left = TRIES; left > 0; left -= 1) {
       const before = await this.#readShared(key);
       const known = listOf(before[member]);
       const texts = new Set(known.map((item) => JSON.stringify(item)));
       const missing = items.filter((item) => !texts.has(JSON.stringify(item)));
-      if (missing.length === 0) return;
+      if (missing.length === 0) return left < TRIES;
       const serial = serialOf(before) + 1;
       const all = shape([...known, ...missing]);
       const next = { format: formatOf(key), version: 1, serial, stage: key.stage, [member]: all };
@@ -121,10 +153,11 @@ export class HttpBackend implements Backend {
         await this.#put(key, `${JSON.stringify(next, undefined, 2)}\n`);
       } catch (error) {
         problemOf(error, "lock-lost");
-        return;
+        return true;
       }
       if (left < TRIES) await this.#world.clock.sleep(20 + Math.random() * 200);
     }
+    return true;
   }
 
   /**
@@ -164,7 +197,10 @@ export class HttpBackend implements Backend {
         if (holder !== undefined) known = String(serial);
         return String(serial);
       },
-      unlock: async () => void (await this.#free(key, info)),
+      unlock: async () => {
+        await this.#listAgain(key.stage).catch(() => {});
+        await this.#free(key, info);
+      },
     };
   }
 

@@ -88,6 +88,7 @@ describe("the http backend alone", () => {
       "GET /base/staging/_index",
       "GET /base/staging/shop",
       "POST /base/staging/shop?ID=id-1",
+      "GET /base/staging/_index",
       "UNLOCK /base/staging/shop?ID=id-1",
     ]);
     fixture.server.seen.length = 0;
@@ -262,6 +263,16 @@ describe("the http backend alone", () => {
       }),
     );
     expect(await backend.list("staging")).toEqual(targets);
+  });
+
+  it("puts a target back in the index if a run that read it earlier wrote it later", async () => {
+    const session = await openSession(backend, SHOP, await fixture.world(), OPTIONS);
+    await session.record([numbered(0)]);
+    expect(await backend.list("staging")).toEqual(["shop"]);
+    const index = [...fixture.server.documents.keys()].find((path) => path.endsWith("/_index"));
+    fixture.server.documents.delete(index ?? "");
+    await session.close();
+    expect(await backend.list("staging")).toEqual(["shop"]);
   });
 
   it.each(["cut before", "cut after", 500, 429, 503] as const)(
