@@ -155,7 +155,8 @@ const byLocator = (at) => at % 2 === 1;
  * nothing is ever applied to it but where a row says so.
  * @param shown whether all that is declared is shown by the answers: no folder names and no locator
  * lines, so that nothing is to be done even without state
- * @param changed whether a case differs from its answer in description, status and tags
+ * @param changed whether a case of a target (both by number) differs from its answer in
+ * description, status and tags
  */
 export function writeLifelikeProject(
   folder,
@@ -190,9 +191,9 @@ function lifelikeFile(target, at, { shown, changed }) {
 target: t${target}
 testCases:
   case-${at}:
-    description: Case ${at} of ${target} checks that it works${changed(at) ? " as it did" : ""}
+    description: Case ${at} of ${target} checks that it works${changed(at, target) ? " as it did" : ""}
     externalId: T${target}-${at}
-    ${lifelikeTags(at, changed(at))}${shown ? "" : `folder: Folder ${at % 20}\n    `}entryPointUrlPath: /path/${at}
+    ${lifelikeTags(at, changed(at, target))}${shown ? "" : `folder: Folder ${at % 20}\n    `}entryPointUrlPath: /path/${at}
     discovery:
       prompt: >-
 ${prompt}    elements:

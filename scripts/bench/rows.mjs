@@ -81,14 +81,15 @@ export const ROWS = [
     name: "without state, 100,000 cases in 100 targets",
     run: (rounds) => statelessRow(100, 1000, Math.min(rounds, 3), { plan: 350, apply: 400 }),
   },
-  {
-    name: "whole apply of 1,000 PATCHes, concurrency 8",
-    run: (rounds) => wholeApplyRow(8, 1.15, rounds),
-  },
-  {
-    name: "whole apply of 1,000 PATCHes, concurrency 32",
-    run: (rounds) => wholeApplyRow(32, 1.45, rounds),
-  },
+  ...[1, 10].flatMap((changed) =>
+    [
+      [8, 1.15],
+      [32, 1.45],
+    ].map(([concurrency, goal]) => ({
+      name: `whole apply of 1,000 PATCHes to ${changed} of 10 targets, concurrency ${concurrency}`,
+      run: (rounds) => wholeApplyRow(changed, concurrency, goal, rounds),
+    })),
+  ),
   {
     name: "apply of 1,000 PATCHes at 20 ms, concurrency 8",
     run: (rounds) => applyRow(8, 1.15, 0.65, rounds),

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { type Address, type Kind, targetOf } from "../model/address.ts";
 import { type DesiredResource, byAddress } from "../model/desired.ts";
 import type { Failed, Failure, Outcome } from "../model/events.ts";
@@ -10,11 +11,12 @@ import { scopeTest } from "../plan/scope.ts";
 import { levelName, namesOf } from "../plan/match.ts";
 import { forgetEvents } from "../plan/orphans.ts";
 import type { Planned } from "../plan/plan.ts";
-import { refreshEvents } from "../plan/record.ts";
+import { refreshEvents, renewalEvents } from "../plan/record.ts";
 import { isRediscovering, isShown } from "../plan/staleness.ts";
 import {
   type ApplyContext,
   type Run,
+  allSaved,
   endsWithAnswers,
   failureIn,
   folderName,
@@ -23,6 +25,7 @@ import {
   loseState,
   mayContinue,
   record,
+  recordSoon,
   replan,
   sessionOf,
   settle,
@@ -39,7 +42,7 @@ import {
   waitsForGeneration,
 } from "./generations.ts";
 import { type Step, patchStep, runPhase, withoutGenerating } from "./phase.ts";
-import { lookAgain, recordRefresh, reread } from "./refresh.ts";
+import { lookAgain, readEarly, recordRefresh, reread } from "./refresh.ts";
 
 /**
  * Carries out a reviewed plan (design contract, section 5), in this order:
@@ -65,6 +68,9 @@ export async function apply(context: ApplyContext): Promise<Outcome> {
   const before = await discoveriesBefore(run, of("testCase"));
   await recordStart(run);
   failUncertain(run);
+  const renewed = renewRecords(run).catch((error: unknown) => {
+    run.saving.error ??= { error };
+  });
   let unfinished: Outcome["unfinished"] = [];
   let notWaited: Outcome["notWaited"] = [];
   try {
@@ -85,7 +91,10 @@ export async function apply(context: ApplyContext): Promise<Outcome> {
     // State was lost between two phases. Changes that were not reached are reported as skipped.
     loseState(run, error);
     unfinished = [];
+  } finally {
+    await renewed;
   }
+  await allSaved(run);
   if (run.progress.fatal !== undefined)
     for (const { address } of changes)
       if (!run.progress.statuses.has(address)) settle(run, address, stopped(run));
@@ -137,8 +146,10 @@ async function recordStart(run: Run): Promise<void> {
   const { planned, fingerprints, input, sessions, wait, history } = run;
   const inScope = scopeTest(input.scope);
   const reviewed = byAddress(planned.plan.changes);
-  // A field that the plan changes is not as declared, so its record is not checked again.
-  const isDue = (address: Address, field: Field): boolean => !isShown(reviewed.get(address), field);
+  // A field that the plan changes is not as declared, so its record is not checked again. Records
+  // of what it does not change are renewed beside the calls.
+  const isDue = (address: Address, field: Field): boolean =>
+    reviewed.has(address) && !isShown(reviewed.get(address), field);
   const recordOne = async (key: string): Promise<void> => {
     const matched = planned.matched.get(key);
     const own = planned.plan.changes.filter(({ address }) => targetOf(address) === key);
@@ -165,6 +176,23 @@ async function recordStart(run: Run): Promise<void> {
   await inBatches([...sessions.keys()], recordOne);
   for (const change of planned.plan.changes)
     if (change.action === "forget") settle(run, change.address, { kind: "done", change });
+}
+
+/**
+ * Renews records of what the plan does not change, while calls are in flight: the digests of 10,000
+ * test cases take half a second, and nothing that is sent depends on them.
+ */
+async function renewRecords(run: Run): Promise<void> {
+  const { planned, fingerprints, input, sessions } = run;
+  const inScope = scopeTest(input.scope);
+  const reviewed = new Set(planned.plan.changes.map(({ address }) => address));
+  const isLeft = (address: Address): boolean => inScope(address) && !reviewed.has(address);
+  for (const key of sessions.keys()) {
+    await setImmediate();
+    const matched = planned.matched.get(key);
+    if (!mayContinue(run) || matched === undefined) continue;
+    recordSoon(run, key, renewalEvents(matched, fingerprints, isLeft), "for good");
+  }
 }
 
 /**
@@ -363,7 +391,7 @@ async function patchByFolders(run: Run, steps: readonly Step[]): Promise<void> {
     if (!goes) later.push(step);
     return goes;
   });
-  await runPhase(run, first);
+  await runPhase(run, first, (key) => readEarly(run, key));
   if (later.length === 0) return;
   const current = mayContinue(run) ? await lookAtFolders(run, later) : undefined;
   await runPhase(
@@ -372,6 +400,10 @@ async function patchByFolders(run: Run, steps: readonly Step[]): Promise<void> {
       ? later
       : later.map(({ change }) => patchStep(run, change, current.get(change.address))),
   );
+}
+
+function targetsOf(steps: readonly Step[]): ReadonlySet<string> {
+  return new Set(steps.map(({ change }) => targetOf(change.address)));
 }
 
 /** Whether a change only sets the folder of a test case whose current folder is unknown. */
@@ -401,8 +433,8 @@ async function lookAtFolders(
     const known = sessionOf(run, targetOf(change.address)).state.folders;
     return change.calls.some((call) => !known.has(folderName(call) ?? ""));
   });
-  if (unsure.length === 0) return byAddress(replan(run).plan.changes);
-  const targets = new Set(unsure.map(({ change }) => targetOf(change.address)));
+  if (unsure.length === 0) return byAddress(replan(run, targetsOf(steps)).plan.changes);
+  const targets = targetsOf(unsure);
   const failure = await failureIn(run, reread(run, targets));
   if (failure === undefined) return byAddress((await recordRefresh(run, targets)).plan.changes);
   if (failure.fatal) run.progress.fatal = failure;

@@ -67,7 +67,7 @@ export async function discoveriesBefore(run: Run, changes: readonly Change[]) {
   // Ids of notifications about earlier discoveries.
   const notified = new Set(answers.flat().map(({ id }) => id));
   // Looked up in a new plan, because a saved one does not contain later changes to the manifests.
-  const differing = underWay.size === 0 ? new Map() : byAddress(replan(run).plan.changes);
+  const differing = underWay.size === 0 ? new Map() : byAddress(replan(run, keys).plan.changes);
   // Test cases under discovery that are as declared now: if one differs later, its discovery has
   // changed it.
   const settled = new Set([...underWay.keys()].filter((address) => !differing.has(address)));

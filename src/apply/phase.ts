@@ -1,5 +1,6 @@
 import { type Address, targetOf } from "../model/address.ts";
 import type { Failure } from "../model/events.ts";
+import { countValues } from "../model/collections.ts";
 import { ELEMENTS, type Field, GENERATING_KEYS, fieldsOf } from "../model/fields.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
 import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
@@ -48,8 +49,13 @@ export interface Step {
  * skipped if a resource that it needs was not created. Ready steps run in the given order, so that
  * a run with a concurrency of one is always the same. If nothing more may be started, running steps
  * still finish.
+ * @param targetEnded called for each target when its last step has ended
  */
-export async function runPhase(run: Run, steps: readonly Step[]): Promise<void> {
+export async function runPhase(
+  run: Run,
+  steps: readonly Step[],
+  targetEnded?: (key: string) => Promise<void>,
+): Promise<void> {
   const waitingFor = new Map<Step, number>();
   const dependants = new Map<Address, Step[]>();
   const own = new Set(steps.map(({ change }) => change.address));
@@ -62,6 +68,7 @@ export async function runPhase(run: Run, steps: readonly Step[]): Promise<void> 
     for (const one of needed) dependants.set(one, [...(dependants.get(one) ?? []), step]);
   }
   const ready = steps.filter((step) => waitingFor.get(step) === 0);
+  const left = new Map(countValues(steps.map(({ change }) => targetOf(change.address))));
   const errors: unknown[] = [];
   let next = 0;
   let running = 0;
@@ -73,17 +80,24 @@ export async function runPhase(run: Run, steps: readonly Step[]): Promise<void> 
         next++;
         running++;
         void runStep(run, step)
+          .then(() => leave(step))
           .catch((error: unknown) => errors.push(error))
           .then(() => ended(step));
       }
       if (running === 0) resolve();
     };
+    const leave = async ({ change }: Step): Promise<void> => {
+      const key = targetOf(change.address);
+      const others = (left.get(key) ?? 1) - 1;
+      left.set(key, others);
+      if (others === 0) await targetEnded?.(key);
+    };
     const ended = ({ change }: Step): void => {
       running--;
       for (const step of dependants.get(change.address) ?? []) {
-        const left = (waitingFor.get(step) ?? 1) - 1;
-        waitingFor.set(step, left);
-        if (left === 0) ready.push(step);
+        const needed = (waitingFor.get(step) ?? 1) - 1;
+        waitingFor.set(step, needed);
+        if (needed === 0) ready.push(step);
       }
       advance();
     };

@@ -331,12 +331,20 @@ function follow({ known: { ids, open } }: Run, events: readonly StateEvent[]): v
 }
 
 /**
- * Plans again from what was last read and recorded, with the function that made the reviewed plan.
+ * Plans targets again from what was last read and recorded, with the function that made the
+ * reviewed plan.
  */
-export function replan({ input, sessions, live, generations }: Run): Planned {
+export function replan(
+  { input, sessions, live, generations }: Run,
+  targets: ReadonlySet<string>,
+): Planned {
   const states = new Map([...sessions].map(([key, session]) => [key, session.state]));
   const rediscover = new Set([...input.rediscover].filter((one) => !generations.started.has(one)));
-  return makePlan({ ...input, live, states, run: new Set(), rediscover });
+  const all = input.desired.targets;
+  const desired = { ...input.desired, targets: all.filter(({ key }) => targets.has(key)) };
+  const others = all.filter(({ key }) => !targets.has(key));
+  const elsewhere = [...(input.elsewhere ?? []), ...others];
+  return makePlan({ ...input, desired, elsewhere, live, states, run: new Set(), rediscover });
 }
 
 /** Whether anything more may be started. */

@@ -90,6 +90,24 @@ export function recordField(
 }
 
 /**
+ * Whether a record is that of a value. An apply asks this for each field of each test case, so of a
+ * list of steps only the digest of the whole is made.
+ */
+export function isRecordOf(
+  known: FieldRecord,
+  fingerprints: Fingerprinter,
+  id: string,
+  field: Field,
+  value: Value,
+): boolean {
+  if (field.compare !== "elements" || typeof known !== "string" || !isArray(value))
+    return sameJson(known, recordField(fingerprints, id, field, value));
+  const whole = wholeRecord(fingerprints, id, field, reveal(withoutWriteOnly(field.shape, value)));
+  const length = whole.length + 1 + STEP_DIGEST * value.length;
+  return known.length === length && known.startsWith(`${whole}.`);
+}
+
+/**
  * Returns the part of a record that names the fields with a secret; it is empty if no field has
  * one.
  */

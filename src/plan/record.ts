@@ -11,13 +11,13 @@ import type { MatchedTarget } from "./matched-target.ts";
 import { NOT_READ_YET, declaredElements, saysAll, selectorsDigest } from "./elements.ts";
 import { discoveryMark, hasSteps, rememberedGeneration } from "./generation.ts";
 import type { Fingerprinter } from "./input.ts";
-import { type Memory, keyHolds, memoryOf, recordField, withSecrets } from "./memory.ts";
+import { type Memory, isRecordOf, keyHolds, memoryOf, recordField, withSecrets } from "./memory.ts";
 import { undeclaredBindings } from "./orphans.ts";
 
 /**
  * Returns the events to record after a target has been read: the id of each address, and the fields
  * that are as declared. The results of calls are recorded elsewhere, when the calls are answered.
- * @param isAnew whether the existing record of a field is checked again
+ * @param isDue whether the existing record of a field is checked again
  */
 export function refreshEvents(
   matched: MatchedTarget,
@@ -63,6 +63,26 @@ export function refreshEvents(
   ];
 }
 
+/**
+ * Returns the events that renew records of fields which are as declared, but have the record of
+ * another value: they were changed on the service, and then in the manifests. This takes a digest
+ * for each field.
+ */
+export function renewalEvents(
+  matched: MatchedTarget,
+  fingerprints: Fingerprinter,
+  inScope: (address: Address) => boolean,
+): readonly StateEvent[] {
+  const { state } = matched;
+  return [...matched.resources.values()].flatMap((resource) => {
+    const { address } = resource;
+    const live = inScope(address) ? matched.matches.get(address)?.live : undefined;
+    if (live === undefined) return [];
+    const memory = memoryOf(address, live.id, { ...matched, fingerprints });
+    return settled(resource, live, memory, fingerprints, state?.bindings.get(address), () => true);
+  });
+}
+
 function settled(
   resource: DesiredResource,
   live: LiveResource,
@@ -72,27 +92,24 @@ function settled(
   isDue: (address: Address, field: Field) => boolean,
 ): readonly StateEvent[] {
   const { id, binding } = memory;
-  const records: Record<string, FieldRecord> = { ...binding?.fields };
+  const known = binding?.fields ?? {};
+  const renewed: Record<string, FieldRecord> = {};
   const secrets = new Set(memory.secrets);
   for (const field of fieldsOf(resource.kind)) {
     const { name } = field;
     const value = resource.fields[name];
     if (value === undefined || field.update === undefined) continue;
-    const known = records[name];
-    if (known !== undefined && !secrets.has(name) && !isDue(resource.address, field)) continue;
+    const record = known[name];
+    if (record !== undefined && !secrets.has(name) && !isDue(resource.address, field)) continue;
     const isOpen = !isSensitive(value) && !secrets.has(name);
     // A record that already has the declared value is kept, regardless of the live value.
-    if (
-      known !== undefined &&
-      isOpen &&
-      sameJson(known, recordField(fingerprints, id, field, value))
-    )
+    if (record !== undefined && isOpen && isRecordOf(record, fingerprints, id, field, value))
       continue;
     const kind = comparedKind(field, value, live, memory);
     // A prompt or null that the service does not show is assumed to be as declared (see
     // `compareRecord`).
-    if (kind !== "same" && !(kind === "hidden" && known === undefined)) continue;
-    records[name] = recordField(fingerprints, id, field, value);
+    if (kind !== "same" && !(kind === "hidden" && record === undefined)) continue;
+    renewed[name] = recordField(fingerprints, id, field, value);
     if (isSensitive(value)) secrets.add(name);
     // A field stays marked as secret while an old secret may remain: in a hidden field, in
     // undeclared parts of elements, or in elements that the service is still generating from the
@@ -105,11 +122,14 @@ function settled(
     )
       secrets.delete(name);
   }
-  const isKnown = before?.id === id && before.imported !== true && sameJson(before.fields, records);
+  const fields = { ...known, ...renewed };
+  const isRenewed = binding !== before || Object.keys(renewed).length > 0;
+  const isKnown =
+    before?.id === id &&
+    before.imported !== true &&
+    (!isRenewed || sameJson(before.fields, fields));
   if (isKnown && secrets.size === (before.secrets?.length ?? 0)) return [];
-  return [
-    { type: "bound", address: resource.address, id, fields: records, ...withSecrets([...secrets]) },
-  ];
+  return [{ type: "bound", address: resource.address, id, fields, ...withSecrets([...secrets]) }];
 }
 
 /** Compares a field; of a test case whose values were dropped, the result is known. */

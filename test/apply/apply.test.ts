@@ -738,3 +738,39 @@ describe("a reviewed plan", () => {
     expect(bench.service.calls.map(({ body }) => body["name"])).toEqual(["c", "a", "b"]);
   });
 });
+
+describe("the final check", () => {
+  test("reads a target while others are still written, and each of them once", async () => {
+    const bench = benchWith();
+    const keys = ["blog", "shop"];
+    const live = keys.map((key) => {
+      const own = bench.service.addTarget(key);
+      bench.service.addTestCase(own, { description: "Old" });
+      return own;
+    });
+    const order: string[] = [];
+    const { service } = bench;
+    const list = service.listTestCases.bind(service);
+    service.listTestCases = (id, keep) => {
+      order.push(`read ${live.find((own) => own.id === id)?.app}`);
+      return list(id, keep);
+    };
+    service.faultOf = ({ path }) => {
+      const app = live.find(({ id }) => path.includes(id))?.app;
+      order.push(`patch ${app}`);
+      return undefined;
+    };
+    const declared = (description: string): Desired =>
+      project(
+        ...keys.map((key) =>
+          target({ fields: { app: key }, testCases: { one: { description } } }, key),
+        ),
+      );
+    await bench.apply(declared("Old"));
+    order.length = 0;
+    const { outcome } = await bench.apply(declared("New"), { concurrency: 1 });
+    expect(outcome).toMatchObject({ failed: [], notTaken: [] });
+    const plan = ["read blog", "read shop"];
+    expect(order).toEqual([...plan, "patch blog", "read blog", "patch shop", "read shop"]);
+  });
+});
