@@ -189,9 +189,9 @@ function locatorEvents(
   memory: Memory,
   fingerprints: Fingerprinter,
 ): readonly StateEvent[] {
-  const records = memory.binding?.locators ?? {};
-  const ids = elements?.flatMap(({ id }) => id ?? []);
-  if (elements === undefined || ids === undefined || Object.keys(records).length === 0) return [];
+  const records = memory.binding?.locators;
+  if (elements === undefined || records === undefined) return [];
+  const ids = elements.flatMap(({ id }) => id ?? []);
   const read = elements.flatMap((element): readonly (readonly [string, LocatorRecord])[] => {
     const record = records[element.id ?? ""];
     if (element.id === undefined || record?.selectors !== NOT_READ_YET) return [];
