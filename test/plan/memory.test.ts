@@ -7,6 +7,7 @@ import type { Binding, FieldRecord } from "../../src/model/state.ts";
 import { Secret, UNKNOWN, type Value } from "../../src/model/value.ts";
 import {
   changedBy,
+  isRecordOf,
   keyHolds,
   memoryOf,
   nameDigests,
@@ -61,6 +62,40 @@ const digests: readonly (readonly [Field, Value, FieldRecord])[] = [
 ];
 test.each(digests)("a value is recorded by its digests: %o %o", (field, value, record) => {
   expect(recordField(readable, "I", field, value)).toEqual(record);
+});
+
+describe("a record is that of a value", () => {
+  const record = (field: Field, value: Value) => recordField(fingerprints, "I", field, value);
+  const rows: readonly (readonly [string, Field, Value, FieldRecord, boolean])[] = [
+    ["of the same text", prompt, "p", record(prompt, "p"), true],
+    ["of another text", prompt, "p", record(prompt, "q"), false],
+    ["of the same parts", account, { username: "u" }, record(account, { username: "u" }), true],
+    ["of other parts", account, { username: "u" }, record(account, { username: "v" }), false],
+    ["of the same steps", elements, [CLICK, VISIBLE], record(elements, [CLICK, VISIBLE]), true],
+    ["of no steps", elements, [], record(elements, []), true],
+    ["of other steps", elements, [CLICK, VISIBLE], record(elements, [VISIBLE, CLICK]), false],
+    [
+      "of steps with parts that are never shown",
+      elements,
+      [{ ...CLICK, locatorLine: "l" }],
+      record(elements, [CLICK]),
+      true,
+    ],
+    [
+      "of secret steps",
+      elements,
+      [{ interaction: { action: new Secret("CLICK") } }],
+      record(elements, [CLICK]),
+      true,
+    ],
+    ["without digests of steps", elements, [], fingerprints.of("I/elements", []), false],
+    ["with a digest too many", elements, [], `${String(record(elements, []))}12345678`, false],
+    ["of parts, where there are steps", elements, [], {}, false],
+    ["of null, where there are no steps", elements, null, record(elements, null), true],
+  ];
+  test.each(rows)("%s", (_, field, value, known, expected) => {
+    expect(isRecordOf(known, fingerprints, "I", field, value)).toBe(expected);
+  });
 });
 
 const named: readonly (readonly [Parameters<typeof nameDigests>[1], object, object])[] = [

@@ -8,7 +8,7 @@ import { Secret, UNKNOWN, type Value } from "../../src/model/value.ts";
 import { batchContent, idsIn } from "../../src/plan/batches.ts";
 import { locatorDigest, selectorsDigest } from "../../src/plan/elements.ts";
 import { memoryOf, recordField } from "../../src/plan/memory.ts";
-import { isPulled, refreshEvents } from "../../src/plan/record.ts";
+import { isPulled, refreshEvents, renewalEvents } from "../../src/plan/record.ts";
 import { fieldsOf } from "../../src/model/fields.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import {
@@ -505,6 +505,25 @@ test("the target is recorded in scope or not, and nothing else out of it", () =>
     state: [{ type: "intended", address: GONE, intent: intent("x") } as const],
   };
   expect(eventsOf(situation, { inScope: () => false })).toEqual([SHOP]);
+});
+
+test("records that are not due are renewed later, in scope, whatever is known of generations", () => {
+  const name = { description: "Log in" };
+  const before = { ...name, status: "DRAFT", elements: [FILL] };
+  const after = { ...name, status: "ENABLED", elements: [CLICK, VISIBLE] };
+  const { matched } = planOf({
+    declared: { testCases: { login: after, other: { description: "Other" } } },
+    live: {
+      testCases: [
+        liveCase("C1", { ...after, elements: steps(CLICK, VISIBLE), discovery: discovered() }),
+      ],
+    },
+    state: [SHOP, applied(before), { type: "generating", address: LOGIN, shown: "" }],
+  });
+  const renewed = (inScope: (address: Address) => boolean) =>
+    [...matched.values()].flatMap((one) => renewalEvents(one, fingerprints, inScope));
+  expect(renewed(() => true)).toEqual([applied(after)]);
+  expect(renewed((address) => address !== LOGIN)).toEqual([]);
 });
 
 const pulled: readonly (readonly [string, DesiredFields, Partial<LiveTestCase>, boolean])[] = [
