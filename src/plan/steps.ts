@@ -130,7 +130,8 @@ function writerOf({ isSecret, fingerprints }: StepWords) {
     if (typeof value === "string") return text(value);
     if (typeof value === "number")
       return isHidden(String(value)) ? secret(String(value)) : String(value);
-    if (isArray(value)) return `[${value.map(json).join(",")}]`;
+    // An empty object among others is nothing between commas. Alone, it would read as an empty list.
+    if (isArray(value)) return `[${value.map(json).join(",") || (value.length === 1 ? "{}" : "")}]`;
     return isObject(value) ? object(Object.entries(value)) : String(value);
   };
   const object = (members: Members): string =>
