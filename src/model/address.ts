@@ -42,7 +42,8 @@ export function isAddress(value: unknown): value is Address {
  * Compares two addresses by target, then kind, then key. Every list of addresses is in this order.
  */
 export function compareAddresses(a: Address, b: Address): number {
-  if (a === b) return 0;
+  // The usual case: the same kind and target.
+  if (a.slice(0, a.lastIndexOf(".")) === b.slice(0, b.lastIndexOf("."))) return compareText(a, b);
   const left = parseAddress(a);
   const right = parseAddress(b);
   if (left === undefined || right === undefined) return compareText(a, b);

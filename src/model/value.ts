@@ -101,7 +101,10 @@ export function isValueObject(value: Value | undefined): value is ValueObject {
 function hasLeaf(value: Value, test: (leaf: Secret | Unknown) => boolean): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (isLeafObject(value)) return test(value);
-  if (isArray(value)) return value.some((item) => hasLeaf(item, test));
+  if (isArray(value)) {
+    for (const item of value) if (hasLeaf(item, test)) return true;
+    return false;
+  }
   for (const name in value) if (hasLeaf(value[name] ?? null, test)) return true;
   return false;
 }
@@ -111,11 +114,15 @@ export function isSensitive(value: Value): boolean {
 }
 
 function isPlain(value: Value): value is Json {
-  return !hasLeaf(value, () => true);
+  return !hasLeaf(value, isLeafObject);
 }
 
 export function isUnknown(value: Value): boolean {
-  return hasLeaf(value, (leaf) => leaf instanceof Unknown);
+  return hasLeaf(value, isUnknownLeaf);
+}
+
+function isUnknownLeaf(leaf: Secret | Unknown): boolean {
+  return leaf instanceof Unknown;
 }
 
 /**

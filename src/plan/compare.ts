@@ -89,7 +89,8 @@ export type Comparison =
        * field.
        */
       readonly parts: readonly Path[];
-      readonly changedBy?: ChangedBy | undefined;
+      /** Says who changed the field. It takes time, and most callers do not ask. */
+      readonly changedBy?: () => ChangedBy | undefined;
     }
   /** The service does not show the field, and there is no sign that it differs. */
   | { readonly kind: "hidden" }
@@ -138,21 +139,15 @@ export function compareField(
 
 const WHOLE: readonly Path[] = [[]];
 
-/** @param by says who changed the field; it takes time, and most callers do not ask */
 function differs(
   field: Field,
   before: Json,
   memory: Memory,
   by: () => ChangedBy | undefined,
 ): Comparison {
-  return {
-    kind: "differs",
-    ...(mayHoldSecret(field, memory) ? {} : { before }),
-    parts: WHOLE,
-    get changedBy() {
-      return by();
-    },
-  };
+  return mayHoldSecret(field, memory)
+    ? { kind: "differs", parts: WHOLE, changedBy: by }
+    : { kind: "differs", before, parts: WHOLE, changedBy: by };
 }
 
 /**
@@ -168,7 +163,7 @@ function compareRecord(field: Field, declared: Value, memory: Memory): Compariso
   if (guess && !known) return HIDDEN;
   const parts = unwrittenParts(field, declared, memory);
   if (parts.length === 0) return HIDDEN;
-  return { kind: "differs", parts, ...(known ? { changedBy: "manifest" } : {}) };
+  return { kind: "differs", parts, ...(known ? { changedBy: () => "manifest" } : {}) };
 }
 
 /**
@@ -185,7 +180,7 @@ function compareFolder(field: Field, declared: Value, live: Json, memory: Memory
   if (before !== undefined)
     return differs(field, before, memory, () => changedBy(field, declared, before, memory));
   const moved = wanted !== undefined && changedBy(field, declared, live, memory) === "service";
-  return { kind: "differs", parts: WHOLE, ...(moved ? { changedBy: "service" } : {}) };
+  return { kind: "differs", parts: WHOLE, ...(moved ? { changedBy: () => "service" } : {}) };
 }
 
 /** A declared field that differs, with the value to write and the changes to show. */
@@ -218,12 +213,13 @@ export function diffFields(
 function fieldChanges(
   field: Field,
   value: Value,
-  { before, parts, changedBy: by }: Extract<Comparison, { readonly kind: "differs" }>,
+  { before, parts, changedBy: who }: Extract<Comparison, { readonly kind: "differs" }>,
 ): readonly FieldChange[] {
   const changes: readonly FieldChange[] =
     before === undefined || isSensitive(value)
       ? declaredChanges(field, value, parts)
       : [{ path: field.path, before, after: ordered(reveal(value)) }];
+  const by = who?.();
   return by === undefined ? changes : changes.map((change) => ({ ...change, changedBy: by }));
 }
 

@@ -26,12 +26,11 @@ const DESTINATIONS = {
 /** Returns the destination that a change of an existing resource moves to another origin. */
 export function movedOrigin({ address, action, fields }: Change, { matched }: Matching) {
   if (action === "create") return undefined;
-  const resource = resourceAt(address, matched);
-  const live = matched.get(placeOf(address).target)?.matches.get(address)?.live;
   for (const field of ["discoveryUrl", "trackerIntegration"] as const) {
     const path = DESTINATIONS[field];
     if (!fields.some((one) => startsWith(one.path, path))) continue;
-    const value = declaredAt(resource, path);
+    const value = declaredAt(resourceAt(address, matched), path);
+    const live = matched.get(placeOf(address).target)?.matches.get(address)?.live;
     // The service shows no tracker, so its old origin is unknown.
     const before = field === "discoveryUrl" ? live?.discoveryUrl : undefined;
     if (before !== undefined && originOf(before) === originOf(plainText(value))) continue;

@@ -179,15 +179,16 @@ export function generationTrouble(
   { binding }: Pick<Memory, "binding">,
   change?: Pick<Change, "calls">,
 ): GenerationTrouble | undefined {
-  const found = rememberedGeneration(live, binding);
   const steps = hasSteps(live);
   const isEmpty = steps === false && declaredElements(resource.fields["elements"]).length === 0;
   const { generating, failed: before } = binding ?? {};
   const isOwn = generating !== undefined || before !== undefined;
+  if (!isEmpty && !isOwn) return undefined;
+  const found = rememberedGeneration(live, binding);
   const word = found.kind === "open" && isEmpty ? found.word : undefined;
   const isOdd = isOwn && word !== undefined && !UNDER_WAY.test(word);
   // Failures that others caused are told only while they leave a test case without steps.
-  const isTold = found.kind === "failed" && (isEmpty || isOwn);
+  const isTold = found.kind === "failed";
   const staysOff = isEmpty && (found.kind === "failed" || before !== undefined || isOdd);
   const mayGenerate =
     found.kind === "open" && (isOwn || UNDER_WAY.test(live.discovery?.status ?? ""));

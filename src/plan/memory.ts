@@ -56,10 +56,13 @@ export function memoryOf(
     binding:
       binding && (trusted ? binding : { id, fields: {}, ...withSecrets(binding.secrets ?? []) }),
     secrets: (binding ? secretFieldsOf(binding) : secrets?.get(id)) ?? [],
-    folders: state?.folders ?? new Map(),
+    folders: state?.folders ?? NO_FOLDERS,
     fingerprints,
   };
 }
+
+/** One for all, as a plan without state has as many memories as test cases. */
+const NO_FOLDERS: Memory["folders"] = new Map();
 
 /** Whether the records of a state were made with the current key. */
 export function keyHolds(state: State | undefined, fingerprints: Fingerprinter): boolean {

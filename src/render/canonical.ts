@@ -58,7 +58,7 @@ type Piece = readonly [text: string, length: number];
 
 function rewrite(
   from: Rewritten,
-  pattern: RegExp,
+  matches: Iterable<RegExpExecArray>,
   piecesOf: (match: RegExpExecArray) => readonly Piece[] | undefined,
   narrow: boolean,
 ): Rewritten {
@@ -66,8 +66,7 @@ function rewrite(
   const parts: string[] = [];
   const pieces: number[] = [];
   let [taken, length] = [0, 0];
-  pattern.lastIndex = 0;
-  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+  for (const match of matches) {
     const replaced = piecesOf(match);
     if (replaced === undefined) continue;
     parts.push(text.slice(taken, match.index));
@@ -127,6 +126,25 @@ const ESCAPE =
   `|((?:%(?:25)*${HEX}{2})+)` +
   `|&(?:amp;|AMP;)*(?:#(\\d{1,9})|#[xX](${HEX}{1,8})|([A-Za-z]{2,8}));` +
   String.raw`|(${LETTER}\p{M}{0,30})`;
+
+/**
+ * Finds the escapes of a text. Few characters of a document begin one, and the small pattern finds
+ * those several times as fast; next to one escape there often is another, e.g. the next letter.
+ */
+function* escapesIn(text: string): Iterable<RegExpExecArray> {
+  const [begin, escape] = [new RegExp(ENCODED, "g"), new RegExp(ESCAPE, "uy")];
+  for (let at = 0; at < text.length;) {
+    escape.lastIndex = at;
+    const match = escape.exec(text);
+    if (match !== null) {
+      at = escape.lastIndex;
+      yield match;
+    } else {
+      begin.lastIndex = at + 1;
+      at = begin.exec(text)?.index ?? text.length;
+    }
+  }
+}
 
 /** The groups have no names, for which V8 makes an object of each match: a page has 100,000. */
 function decodedPieces(match: RegExpExecArray): readonly Piece[] | undefined {
@@ -221,26 +239,37 @@ const QUOTES = `"["'\`]+|['\`]["'\`]*`;
 const [BLANK_RUN, QUOTE_RUN] = [new RegExp(BLANKS, "g"), new RegExp(QUOTES, "g")];
 const LEVEL = new RegExp(`${BLANKS}|${QUOTES}`, "g");
 
-export function canonicalText(raw: Rewritten): Rewritten {
+/** Returns a text without its escapes. */
+export function decodedText(raw: Rewritten): Rewritten {
   let text = raw;
   for (let depth = 0; depth < DEEPEST && ENCODED.test(text.text); depth++) {
-    const next = rewrite(text, new RegExp(ESCAPE, "gu"), decodedPieces, false);
+    const next = rewrite(text, escapesIn(text.text), decodedPieces, false);
     if (next === text) break;
     text = next;
   }
-  return levelled(text);
+  return text;
+}
+
+/** Whether a text is its own canonical form, for most that are: ASCII without escapes and runs. */
+export function isCanonical(text: string): boolean {
+  return !/[^ -~]|["%&'+\\`|~]| (?:[ >-]|$)/.test(text);
 }
 
 /**
- * Returns the text without its formatting. Pieces are many, as a document has one in each line, and
+ * Returns a decoded text without its formatting, which is its canonical form. Pieces are many, as a document has one in each line, and
  * few documents have a match for which they are needed, so they are collected for the first one.
  */
-function levelled(from: Rewritten): Rewritten {
+export function levelledText(from: Rewritten): Rewritten {
   const text = from.text.replace(BLANK_RUN, " ").replace(QUOTE_RUN, '"');
   if (text === from.text) return from;
   let pieces: readonly number[] | undefined;
   const collect = (): readonly number[] =>
-    rewrite(from, LEVEL, ([run]) => [[/^["'`]/.test(run) ? '"' : " ", run.length]], true).pieces;
+    rewrite(
+      from,
+      from.text.matchAll(LEVEL),
+      ([run]) => [[/^["'`]/.test(run) ? '"' : " ", run.length]],
+      true,
+    ).pieces;
   return {
     text,
     from,
@@ -255,11 +284,16 @@ function levelled(from: Rewritten): Rewritten {
 const WRAP = /\r?\n(?<=[\w+/-]{60}\r?\n)[ \t|│>~]*(?=[\w+/-])/g;
 
 /**
- * Returns the text in which to search for base64: decoded but not normalised, with long words in
- * one piece.
+ * Whether a secret in canonical form can be found only in levelled texts. Levelling makes blanks
+ * and quotes of what it replaces, so a secret without them is found in a decoded text as well.
  */
-export function encodedWords(canonical: Rewritten): Rewritten {
-  const plain = canonical.narrow && canonical.from !== undefined ? canonical.from : canonical;
-  if (!plain.text.includes("\n")) return plain;
-  return rewrite(plain, WRAP, ({ 0: whole }) => [["", whole.length]], false);
+export function needsLevelling(canonical: string): boolean {
+  return /[^!#-~]/.test(canonical);
+}
+
+/** Returns the text in which to search for base64: decoded, with long words in one piece. */
+export function encodedWords(decoded: Rewritten): Rewritten {
+  if (!decoded.text.includes("\n")) return decoded;
+  const wraps = decoded.text.matchAll(WRAP);
+  return rewrite(decoded, wraps, ({ 0: whole }) => [["", whole.length]], false);
 }

@@ -3,7 +3,16 @@ import { type Json, type JsonArray, type JsonObject, type Path, isArray } from "
 import type { CallJson, PlanJson } from "../model/plan.ts";
 import { SENSITIVE, Secrets } from "../model/value.ts";
 import { uriPart } from "./escape.ts";
-import { canonicalText, encodedWords, letterless, rawText, toOriginal } from "./canonical.ts";
+import {
+  decodedText,
+  encodedWords,
+  isCanonical,
+  letterless,
+  levelledText,
+  needsLevelling,
+  rawText,
+  toOriginal,
+} from "./canonical.ts";
 import type { ChangeView, FieldView } from "./json.ts";
 import { type Pattern, Search } from "./search.ts";
 
@@ -104,7 +113,7 @@ function replacerOf(
 ): Replacer {
   let known = 0;
   let wanted: readonly string[] = [];
-  let searches: ReturnType<typeof searchesFor> | undefined;
+  let searches: Searches | undefined;
   /**
    * Cache of short texts without a secret: long lists repeat the same few field names and values.
    */
@@ -117,11 +126,16 @@ function replacerOf(
       harmless.clear();
     }
     if (wanted.length === 0 || text.length < SHORTEST_SECRET || harmless.has(text)) return text;
-    const found = spansIn(text, (searches ??= searchesFor(wanted)), inDocument);
-    const spans = found.length === 0 ? found : outsideAddresses(text, found, isAddress);
-    const isWord = spans.length === 0 && text.length <= LONGEST_WORD;
-    if (isWord && harmless.size < MOST_WORDS) harmless.add(text);
-    return withoutSpans(text, spans);
+    searches ??= searchesFor(wanted);
+    if (isHarmless(text, searches)) {
+      if (text.length <= LONGEST_WORD && harmless.size < MOST_WORDS) harmless.add(text);
+      return text;
+    }
+    const found = spansIn(text, searches, inDocument);
+    return withoutSpans(
+      text,
+      found.length === 0 ? found : outsideAddresses(text, found, isAddress),
+    );
   };
 }
 
@@ -219,11 +233,16 @@ function searchesFor(secrets: readonly string[]) {
     base64.push(...base64Forms(secret));
   }
   const enough = raw.filter(({ text }) => text.length >= SHORTEST_SECRET);
-  return { raw: new Search(enough), canonical: new Search(canonical), base64: new Search(base64) };
+  return {
+    raw: new Search(enough),
+    canonical: new Search(canonical),
+    base64: new Search(base64),
+    level: canonical.some(({ text }) => needsLevelling(text)),
+  };
 }
 
 function canonicalPattern(secret: string): Pattern | undefined {
-  const all = canonicalText(rawText(secret)).text;
+  const all = levelledText(decodedText(rawText(secret))).text;
   // At the start of a line, these would be mistaken for the marks of a diff or a quotation.
   const exact = all.replace(/^[ |│>~-]+/, "").trimEnd();
   if (exact.length < SHORTEST_SECRET) return undefined;
@@ -317,9 +336,20 @@ function encodedForms(all: Buffer, { encode, bits, group, tail }: typeof HEX, sh
 
 type Span = ReturnType<typeof toOriginal>;
 
+type Searches = ReturnType<typeof searchesFor>;
+
+/**
+ * Whether a text has no secret, for most that have none. A function of its own, because it needs
+ * nothing that a full search makes at its start.
+ */
+function isHarmless(text: string, { raw, canonical, base64 }: Searches): boolean {
+  if (!isCanonical(text) || raw.mayFind(text) || base64.mayFind(text)) return false;
+  return !canonical.mayFind(letterless(text));
+}
+
 function spansIn(
   text: string,
-  { raw, canonical, base64 }: ReturnType<typeof searchesFor>,
+  { raw, canonical, base64, level }: Searches,
   inDocument: boolean,
 ): readonly Span[] {
   const found: Span[] = [];
@@ -328,15 +358,16 @@ function spansIn(
     // whole.
     if (!inDocument || text[start - 1] !== "\\") found.push({ start, end });
   });
-  const whole = canonicalText(rawText(text));
-  const level = letterless(whole.text);
-  const levelEnd = tailEnds(level);
-  canonical.scan(level, (from, to, { exact, lead = 0, tail }) => {
+  const decoded = decodedText(rawText(text));
+  const whole = level ? levelledText(decoded) : decoded;
+  const lower = letterless(whole.text);
+  const lowerEnd = tailEnds(lower);
+  canonical.scan(lower, (from, to, { exact, lead = 0, tail }) => {
     if (exact !== undefined && !whole.text.startsWith(exact, from)) return;
-    const { start, end } = toOriginal(whole, from, levelEnd(to, tail));
+    const { start, end } = toOriginal(whole, from, lowerEnd(to, tail));
     found.push({ start: start - signsBefore(text, start, lead), end });
   });
-  const words = encodedWords(whole);
+  const words = encodedWords(decoded);
   const wordEnd = tailEnds(words.text);
   base64.scan(words.text, (from, to, { tail }) => {
     const { start, end } = toOriginal(words, from, wordEnd(to, tail));

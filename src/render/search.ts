@@ -75,6 +75,13 @@ export class Search {
     for (const own of this.#shapes.values()) own.sort((a, b) => b.length - a.length);
   }
 
+  /** Whether `scan` may find anything; quick, and "no" for most texts. */
+  mayFind(text: string): boolean {
+    for (let at = 0; at + GRAM <= text.length; at += this.#step)
+      if (this.#filter[bucket(gramAt(text, at))] !== 0) return true;
+    return false;
+  }
+
   scan(text: string, found: (start: number, end: number, pattern: Pattern) => void): void {
     const hashOf = hashing(text);
     let [from, reached] = [0, 0];

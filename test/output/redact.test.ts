@@ -141,6 +141,17 @@ describe("a secret is found", () => {
       expect(createRedactor([secret]).text(`<<${encode(secret)}>>`)).toContain("(sensitive)");
   });
 
+  test.each(FORMS)("as %s, in plain words", (_, encode) => {
+    fc.assert(
+      fc.property(plainSecret, plainWords, plainWords, (secret, before, after) => {
+        const written = encode(secret);
+        const text = `${before} ${written} ${after}`;
+        expect(createRedactor([secret]).text(text)).toContain("(sensitive)");
+      }),
+      { numRuns: 40 },
+    );
+  });
+
   test.each(FORMS)("as %s, for any value", (_, encode) => {
     fc.assert(
       fc.property(secretText(), (secret) => {
@@ -167,6 +178,10 @@ function secretText(): fc.Arbitrary<string> {
         text === text.trim() && !"(sensitive)<<>>".includes(text) && /[A-Za-z0-9]/.test(text),
     );
 }
+
+/** A secret of signs that stay as they are in most forms, and words around it that have no escape. */
+const plainSecret = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{6,24}[A-Za-z0-9]$/);
+const plainWords = fc.stringMatching(/^[a-z.,:;()=/]{1,6}(?: [a-z.,:;()=/]{1,6}){0,5}$/);
 
 const word = fc.string({
   unit: fc.constantFrom("a", "b", "%", "\\", " "),

@@ -122,10 +122,10 @@ function updateTestCase(
   ];
   if (calls.length === 0) return held;
   // After a new generation, the new elements need their locator lines, too.
-  const unsent = newLines(resource).filter(
-    (line) => !elements.locators.some(({ at }) => at === line.at),
-  );
-  const lines = unsent.map((line) => patchElement(matched, resource, live.id, line));
+  const lines = (): readonly PlannedCall[] =>
+    newLines(resource)
+      .filter((line) => !elements.locators.some(({ at }) => at === line.at))
+      .map((line) => patchElement(matched, resource, live.id, line));
   const takesOutOfRuns = diffs.some(({ field: { off, update = "" } }) => {
     const value = body[update];
     return off !== undefined && (value instanceof Secret ? value.reveal() : value) === off;
@@ -138,7 +138,7 @@ function updateTestCase(
       fields: [...diffs.flatMap(({ shown }) => shown), ...elements.shown],
       calls,
       followUps: generates
-        ? [...followUps(matched, resource, live.id, isUnreviewed), ...lines]
+        ? [...followUps(matched, resource, live.id, isUnreviewed), ...lines()]
         : [],
       ...(elements.losses && { losses: elements.losses }),
     },
