@@ -79,7 +79,10 @@ export function renewalEvents(
     const live = inScope(address) ? matched.matches.get(address)?.live : undefined;
     if (live === undefined) return [];
     const memory = memoryOf(address, live.id, { ...matched, fingerprints });
-    return settled(resource, live, memory, fingerprints, state?.bindings.get(address), () => true);
+    const before = state?.bindings.get(address);
+    // What is not bound yet, or with another key, has no records.
+    if (before === undefined || before !== memory.binding) return [];
+    return settled(resource, live, memory, fingerprints, before, () => true);
   });
 }
 
