@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunningServer, startServer } from "../../src/server/index.ts";
-import { runHere } from "../contract/support/here.ts";
+import { KNOWN_KEYS, runHere } from "../contract/support/here.ts";
 import { writeFaultProject } from "./project.ts";
 import { type Fault, type FaultyWay, openFaultyWay } from "./proxy.ts";
 
@@ -67,7 +67,7 @@ export class Rig {
       arm(() => {});
       return await runHere(all, ".", env, this.#now);
     }
-    const child = spawn(process.execPath, [TASC, ...all], {
+    const child = spawn(process.execPath, [...KNOWN_KEYS, TASC, ...all], {
       env,
       stdio: ["ignore", "pipe", "pipe"],
     });

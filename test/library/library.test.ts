@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { KNOWN_KEYS } from "../contract/support/here.ts";
 import { startHttpServer } from "../state/support/http-server.ts";
 import { KEY, LOGIN, PROJECT, SECRETS, type Scene, scene } from "../look/scene.ts";
 import { type Packed, type Ran, pack, run } from "./package.ts";
@@ -24,7 +25,7 @@ function program(
   stage.write("tasc.yaml", `${PROJECT}stages: { staging: ${own} }\n`);
   const file = join(packed.project, `program-${programs++}.mjs`);
   writeFileSync(file, text);
-  return run(process.execPath, [file], stage.dir, { ...stage.env, ...env });
+  return run(process.execPath, [...KNOWN_KEYS, file], stage.dir, { ...stage.env, ...env });
 }
 
 const BEGIN = `

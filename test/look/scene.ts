@@ -20,7 +20,7 @@ import {
   parseJson,
 } from "../../src/model/json.ts";
 import { type RunningServer, type ServerOptions, startServer } from "../../src/server/index.ts";
-import { type Env, needsProcess, runHere } from "../contract/support/here.ts";
+import { type Env, KNOWN_KEYS, needsProcess, runHere } from "../contract/support/here.ts";
 
 /** The executable under test. TASC_EXECUTABLE can name another build. */
 const EXECUTABLE = resolve(process.env["TASC_EXECUTABLE"] ?? "dist/tasc.cjs");
@@ -212,7 +212,7 @@ function sceneIn(dir: string, server: RunningServer): Scene {
   const own = { PATH: process.env["PATH"] ?? "", HOME: dir, NO_COLOR: "1", ...env };
   const start = (args: readonly string[], more: Env = {}): Running =>
     follow(
-      spawn(process.execPath, [EXECUTABLE, ...args], {
+      spawn(process.execPath, [...KNOWN_KEYS, EXECUTABLE, ...args], {
         cwd: dir,
         env: { ...own, ...more },
         stdio: ["ignore", "pipe", "pipe"],

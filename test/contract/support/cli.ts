@@ -9,7 +9,7 @@ import { expect } from "vitest";
 import type { Host } from "../../../src/app/project.ts";
 import { Secrets } from "../../../src/model/value.ts";
 import { FakeService, type FakeOptions } from "../fake-service.ts";
-import { needsProcess, runHere } from "./here.ts";
+import { KNOWN_KEYS, needsProcess, runHere } from "./here.ts";
 import { at, object, parseJson, text, type Json, type JsonObject } from "./json.ts";
 
 /**
@@ -164,7 +164,7 @@ export class Project {
     executable ??= findExecutable();
     const bin = await executable;
     return follow(
-      spawn(process.execPath, [bin, ...args], {
+      spawn(process.execPath, [...KNOWN_KEYS, bin, ...args], {
         cwd: this.dir,
         env: this.#environment(env),
         stdio: ["ignore", stdout, "pipe"],

@@ -1,5 +1,4 @@
 // Runs the built program in the process of the test, which takes a tenth of the time of a process.
-import crypto, { type BinaryLike, type ScryptOptions } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
@@ -43,30 +42,12 @@ export function needsProcess(args: readonly string[], env: Env): boolean {
   );
 }
 
-/**
- * Deriving a key takes a command longer than everything else that it does, on purpose. All tests
- * use the same few secrets, so each key is derived once: the built code calls these functions.
- */
-const derived = new Map<string, Buffer>();
-const { scryptSync } = crypto;
-type Derivation = readonly [BinaryLike, BinaryLike, number, ScryptOptions];
-
-const digest = (of: BinaryLike): string => crypto.createHash("sha256").update(of).digest("hex");
-
-function derive(...[password, salt, length, options]: Derivation): Buffer {
-  const known = JSON.stringify([digest(password), digest(salt), length, options]);
-  const key = derived.get(known) ?? scryptSync(password, salt, length, options);
-  derived.set(known, key);
-  return Buffer.from(key);
-}
-
-Object.assign(crypto, {
-  scryptSync: derive,
-  scrypt: (...[password, salt, length, options, done]: [...Derivation, Derived]): void =>
-    void setImmediate(() => done(null, derive(password, salt, length, options))),
-});
-
-type Derived = (error: null, key: Buffer) => void;
+/** Node's arguments for processes that take keys from where other tests have left them. */
+export const KNOWN_KEYS: readonly string[] = [
+  "--require",
+  resolve(import.meta.dirname, "keys.cjs"),
+];
+createRequire(import.meta.url)("./keys.cjs");
 
 const ROOT = resolve(".");
 const DIST = join(ROOT, "dist");

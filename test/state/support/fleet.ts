@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunningServer, startServer } from "../../../src/server/index.ts";
 import { isRecord } from "../../../src/model/shape.ts";
-import { type Env, runHere } from "../../contract/support/here.ts";
+import { type Env, KNOWN_KEYS, runHere } from "../../contract/support/here.ts";
 
 const TASC = join(import.meta.dirname, "..", "..", "..", "dist", "tasc.cjs");
 const KEY = "key-for-the-fleet-tests";
@@ -72,7 +72,7 @@ testCases:
 
   /** Starts a process, e.g. to kill it. */
   start(args: readonly string[], round = "final"): Running {
-    const child = spawn(process.execPath, [TASC, ...args, "--chdir", this.folder], {
+    const child = spawn(process.execPath, [...KNOWN_KEYS, TASC, ...args, "--chdir", this.folder], {
       env: this.#environment(round),
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -1,0 +1,49 @@
+// Deriving a key takes a command longer than everything else that it does, on purpose. All tests use
+// the same few secrets, so each key is derived once, with Node's own function, and kept in a file for
+// all processes. Node loads this before the program (`--require`); the program does not know of it.
+const crypto = require("node:crypto");
+const { mkdirSync, readFileSync, renameSync, writeFileSync } = require("node:fs");
+const { join } = require("node:path");
+
+const folder = join(__dirname, "../../../.cache/keys");
+const known = new Map();
+const { scryptSync } = crypto;
+
+function derive(password, salt, length, options) {
+  const texts = [password, salt].map((one) => Buffer.from(one).toString("hex"));
+  const name = crypto
+    .createHash("sha256")
+    .update(JSON.stringify([...texts, length, options]))
+    .digest("hex");
+  let key = known.get(name) ?? readKey(name);
+  if (key?.length !== length) {
+    key = scryptSync(password, salt, length, options);
+    writeKey(name, key);
+  }
+  known.set(name, key);
+  return Buffer.from(key);
+}
+
+function readKey(name) {
+  try {
+    return readFileSync(join(folder, name));
+  } catch {
+    return undefined;
+  }
+}
+
+function writeKey(name, key) {
+  try {
+    mkdirSync(folder, { recursive: true });
+    // Other processes read it at the same time, and this one may be killed.
+    const whole = join(folder, `${name}-${process.pid}`);
+    writeFileSync(whole, key);
+    renameSync(whole, join(folder, name));
+  } catch {
+    // The folder may belong to another user; then each process derives the key itself.
+  }
+}
+
+crypto.scryptSync = derive;
+crypto.scrypt = (password, salt, length, options, done) =>
+  void setImmediate(() => done(null, derive(password, salt, length, options)));
