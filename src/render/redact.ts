@@ -309,10 +309,15 @@ const HEX = {
 };
 const BASE32 = { encode: base32, bits: 5, group: 5, tail: /[a-z2-7]*/y };
 
+/** Leaves out the last bits if they are fewer than five. */
 function base32(bytes: Buffer): string {
-  const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, "0")).join("");
   const letters = "abcdefghijklmnopqrstuvwxyz234567";
-  return bits.replace(/.{5}/g, (five) => letters.charAt(Number.parseInt(five, 2)));
+  let [text, value, bits] = ["", 0, 0];
+  for (const byte of bytes) {
+    value = ((value << 8) | byte) & 0xfff;
+    for (bits += 8; bits >= 5;) text += letters.charAt((value >> (bits -= 5)) & 31);
+  }
+  return text;
 }
 
 /**

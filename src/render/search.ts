@@ -51,7 +51,7 @@ export class Search {
   constructor(patterns: readonly Pattern[]) {
     const different = new Map(
       patterns.map((pattern) => [
-        `${pattern.exact ?? ""}\0${pattern.tail ?? ""}\0${pattern.text}`,
+        `${pattern.exact ?? ""}\0${pattern.tail?.source ?? ""}\0${pattern.text}`,
         pattern,
       ]),
     );
@@ -59,11 +59,12 @@ export class Search {
     this.#step = different.size > MANY ? 1 : Math.min(WIDEST_STEP, shortest - GRAM + 1);
     for (const pattern of different.values()) {
       const { length } = pattern.text;
-      let power = 1;
-      for (let at = 0; at < length; at++) power = Math.imul(power, BASE);
-      cached<number, Pattern[]>(this.#byHash, hashesOf(pattern.text)[length] ?? 0, () => []).push(
-        pattern,
-      );
+      let [hash, power] = [0, 1];
+      for (let at = 0; at < length; at++) {
+        hash = (Math.imul(hash, BASE) + pattern.text.charCodeAt(at)) | 0;
+        power = Math.imul(power, BASE);
+      }
+      cached<number, Pattern[]>(this.#byHash, hash, () => []).push(pattern);
       for (let offset = 0; offset < this.#step; offset++) {
         const gram = gramAt(pattern.text, offset);
         const own = cached<number, Shape[]>(this.#shapes, gram, () => []);

