@@ -14,15 +14,21 @@ export const UNIT = [
   "test/state/{document,events,explain,reduce}.test.ts",
 ];
 
-/** The files that take longest start first. At the end, one of them would keep one core busy. */
-const LONGEST = /test\/(action|docs|examples|faults|page|state|contract)\//;
+/**
+ * The files that take longest start first. At the end, one of them would keep one core busy: those
+ * with processes, and those that try many random projects or texts.
+ */
+const LONGEST =
+  /test\/(action|contract|docs|examples|faults|library|page|state)\/|(laws|above-the-fold|help|json|redact|snapshot-plan)\.test\.ts$/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification): boolean => LONGEST.test(moduleId);
+    // A worker runs files of one project only, so the other project's follow together.
+    const turn = ({ moduleId, project }: TestSpecification): number =>
+      project.name === "unit" ? 2 : LONGEST.test(moduleId) ? 0 : 1;
     // oxlint-disable-next-line unicorn/no-array-sort -- The sequencer's own, which returns a new list.
     const sorted = await super.sort(files);
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    return sorted.toSorted((a, b) => turn(a) - turn(b));
   }
 }
 
