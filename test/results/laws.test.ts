@@ -287,3 +287,69 @@ describe("passedIn", () => {
     expect(refusalOf("testCase.shop.a", evidence(future), rule(1, 0), NOW)).toBeUndefined();
   });
 });
+
+describe("results by test case", () => {
+  const one = (status: string | undefined, more: object = {}) => ({ ...RESULT, status, ...more });
+  const shown = (status: string, of: string, at: number, more: object = {}) => ({
+    testCaseId: "a",
+    status,
+    at,
+    report: of,
+    platform: "CHROMIUM DESKTOP",
+    name: undefined,
+    errorMessage: undefined,
+    traceUrl: undefined,
+    ...more,
+  });
+
+  test("are whole, the newest first, and of one moment the worst", () => {
+    const details = { name: "Log in", errorMessage: "Gone", traceUrl: "https://t" };
+    const reports = [
+      report("old", NOW - HOUR, ["PASSED"]),
+      report("b", NOW, ["PASSED"], { browser: "FIREFOX", breakpoint: "MOBILE" }),
+      report("c", NOW, ["PASSED"]),
+      report("a", NOW, [], { results: [one("FAILED", details), one("FAILED", { name: "Again" })] }),
+      report("waits", NOW, ["FAILED"], { status: "WAITING" }),
+      report("none", NOW, [undefined, "WAITING"]),
+      report("nameless", NOW, [], { results: [one("FAILED", { testCaseId: undefined })] }),
+    ];
+    expect(resultsByCase(reports)).toEqual(
+      new Map([
+        [
+          "a",
+          [
+            shown("FAILED", "a", NOW, details),
+            shown("PASSED", "b", NOW, { platform: "FIREFOX MOBILE" }),
+            shown("PASSED", "c", NOW),
+            shown("PASSED", "old", NOW - HOUR),
+          ],
+        ],
+      ]),
+    );
+    expect(resultsByCase(reports.slice(5))).toEqual(new Map());
+  });
+
+  test.each([
+    ["at the moment of a result", "FF", NOW - HOUR, 0, "stable"],
+    ["just before the newest result", "FP", NOW - HOUR - 1, 0, "broken"],
+    ["at the moment of the older result", "FP", NOW - 2 * HOUR, 0, "broken"],
+    ["just before the older result", "FP", NOW - 2 * HOUR - 1, 1, "stable"],
+    ["at the moment of the newer result", "FP", NOW - HOUR, 1, "stable"],
+    ["long ago", "FFF", 0, 0, "broken"],
+    ["never", "FFSF", undefined, 0, "broken"],
+    ["never, and nothing ran", "", undefined, 0, "stable"],
+    ["never, with something unknown", "FS", undefined, 0, "broken"],
+    ["never, with a pass", "FPFP", undefined, 3, "flaky"],
+    ["never, with two flips", "FPF", undefined, 2, "stable"],
+  ] as const)("with a change %s: %s", (_, all, change, flips, verdict) => {
+    const changes = change === undefined ? [] : [change];
+    const ran = all.replaceAll("S", "").length;
+    expect(flakinessOf(results(all), 20, changes)).toEqual({ results: ran, flips, verdict });
+  });
+
+  test("count the last ones of each browser and breakpoint", () => {
+    const all = [...results("PFPFPF"), ...results("FFFFF", "FIREFOX DESKTOP")];
+    expect(flakinessOf(all, 3, [])).toEqual({ results: 6, flips: 2, verdict: "broken" });
+    expect(flakinessOf(all, 4, [])).toEqual({ results: 8, flips: 3, verdict: "flaky" });
+  });
+});
