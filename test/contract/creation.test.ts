@@ -17,6 +17,20 @@ import {
 const BASE = "target: shop\napp: Web Shop\n";
 const PROMPT = "Accept all cookies.";
 
+/** The change of a resource that one POST creates. */
+const created = (
+  address: string,
+  fields: readonly JsonObject[],
+  path: string,
+  body: JsonObject,
+): ReturnType<Story["expected"]> => ({
+  address,
+  action: "create",
+  id: KNOWN_LATER,
+  fields,
+  calls: [{ method: "POST", path, body }],
+});
+
 interface Discovered {
   readonly says: string;
   readonly declared: string;
@@ -120,71 +134,50 @@ const discovery = (item: Discovered): Story => ({
   },
 });
 
+/** A discovery with one more part, in the manifest, in the plan and in the body. */
+const withPart = (
+  says: string,
+  declared: string,
+  field: JsonObject,
+  body: JsonObject,
+  others = "",
+): Story => ({
+  says,
+  manifest: `${BASE}testCases:\n${others}  cookies:\n    description: Cookies\n    discovery: { prompt: "${PROMPT}", ${declared} }\n`,
+  expected: (live) =>
+    created(
+      "testCase.shop.cookies",
+      [
+        { path: ["description"], after: "Cookies" },
+        { path: ["discovery", "prompt"], after: PROMPT },
+        field,
+      ],
+      live.paths.discoveries,
+      { name: "Cookies", prompt: PROMPT, ...body },
+    ),
+});
+
 tell("a discovery", [
   ...MADE.map(discovery),
-  {
-    says: "sends the type",
-    manifest: `${BASE}testCases:\n  cookies:\n    description: Cookies\n    discovery: { prompt: "${PROMPT}", type: COOKIE_BANNER }\n`,
-    expected: (live) => ({
-      address: "testCase.shop.cookies",
-      action: "create",
-      id: KNOWN_LATER,
-      fields: [
-        { path: ["description"], after: "Cookies" },
-        { path: ["discovery", "prompt"], after: PROMPT },
-        { path: ["discovery", "type"], after: "COOKIE_BANNER" },
-      ],
-      calls: [
-        {
-          method: "POST",
-          path: live.paths.discoveries,
-          body: { name: "Cookies", prompt: PROMPT, type: "COOKIE_BANNER" },
-        },
-      ],
-    }),
-  },
-  {
-    says: "sends the description of a managed prerequisite as prerequisiteName",
-    manifest: `${BASE}testCases:\n  login: { description: Log in }\n  cookies:\n    description: Cookies\n    discovery: { prompt: "${PROMPT}", prerequisite: login }\n`,
-    expected: (live) => ({
-      address: "testCase.shop.cookies",
-      action: "create",
-      id: KNOWN_LATER,
-      fields: [
-        { path: ["description"], after: "Cookies" },
-        { path: ["discovery", "prompt"], after: PROMPT },
-        { path: ["discovery", "prerequisite"], after: "login" },
-      ],
-      calls: [
-        {
-          method: "POST",
-          path: live.paths.discoveries,
-          body: { name: "Cookies", prompt: PROMPT, prerequisiteName: "Log in" },
-        },
-      ],
-    }),
-  },
-  {
-    says: "sends the description of an unmanaged prerequisite as prerequisiteName",
-    manifest: `${BASE}testCases:\n  cookies:\n    description: Cookies\n    discovery: { prompt: "${PROMPT}", prerequisite: { description: Log in } }\n`,
-    expected: (live) => ({
-      address: "testCase.shop.cookies",
-      action: "create",
-      id: KNOWN_LATER,
-      fields: [
-        { path: ["description"], after: "Cookies" },
-        { path: ["discovery", "prompt"], after: PROMPT },
-        { path: ["discovery", "prerequisite"], after: { description: "Log in" } },
-      ],
-      calls: [
-        {
-          method: "POST",
-          path: live.paths.discoveries,
-          body: { name: "Cookies", prompt: PROMPT, prerequisiteName: "Log in" },
-        },
-      ],
-    }),
-  },
+  withPart(
+    "sends the type",
+    "type: COOKIE_BANNER",
+    { path: ["discovery", "type"], after: "COOKIE_BANNER" },
+    { type: "COOKIE_BANNER" },
+  ),
+  withPart(
+    "sends the description of a managed prerequisite as prerequisiteName",
+    "prerequisite: login",
+    { path: ["discovery", "prerequisite"], after: "login" },
+    { prerequisiteName: "Log in" },
+    "  login: { description: Log in }\n",
+  ),
+  withPart(
+    "sends the description of an unmanaged prerequisite as prerequisiteName",
+    "prerequisite: { description: Log in }",
+    { path: ["discovery", "prerequisite"], after: { description: "Log in" } },
+    { prerequisiteName: "Log in" },
+  ),
 ]);
 
 interface Batch {
@@ -273,19 +266,13 @@ tell(
     says: item.says,
     first: `${BASE}testIdAttribute: data-testid\n${MANAGED}`,
     manifest: `${BASE}testIdAttribute: data-testid\n${MANAGED}batchGenerations:\n  spring: { ${item.declared} }\n`,
-    expected: (live) => ({
-      address: "batchGeneration.shop.spring",
-      action: "create",
-      id: KNOWN_LATER,
-      fields: item.fields,
-      calls: [
-        {
-          method: "POST",
-          path: live.paths.batches,
-          body: item.body({ preview: live.preview.id, login: live.login.id }),
-        },
-      ],
-    }),
+    expected: (live) =>
+      created(
+        "batchGeneration.shop.spring",
+        item.fields,
+        live.paths.batches,
+        item.body({ preview: live.preview.id, login: live.login.id }),
+      ),
   })),
 );
 
@@ -293,46 +280,34 @@ tell("an environment", [
   {
     says: "without a name sends its key as the name, and the declared fields",
     manifest: `${BASE}environments:\n  beta: { discoveryUrl: "https://beta.example.com", privateLocationName: berlin, testAccount: null }\n`,
-    expected: (live) => ({
-      address: "environment.shop.beta",
-      action: "create",
-      id: KNOWN_LATER,
-      fields: [
-        { path: ["discoveryUrl"], after: "https://beta.example.com" },
-        { path: ["privateLocationName"], after: "berlin" },
-      ],
-      calls: [
+    expected: (live) =>
+      created(
+        "environment.shop.beta",
+        [
+          { path: ["discoveryUrl"], after: "https://beta.example.com" },
+          { path: ["privateLocationName"], after: "berlin" },
+        ],
+        `${live.paths.target}/environments`,
         {
-          method: "POST",
-          path: `${live.paths.target}/environments`,
-          body: {
-            name: "beta",
-            discoveryUrl: "https://beta.example.com",
-            privateLocationName: "berlin",
-          },
+          name: "beta",
+          discoveryUrl: "https://beta.example.com",
+          privateLocationName: "berlin",
         },
-      ],
-    }),
+      ),
   },
   {
     says: "with a name sends that name",
     manifest: `${BASE}environments:\n  beta: { name: Beta!, discoveryUrl: "https://beta.example.com" }\n`,
-    expected: (live) => ({
-      address: "environment.shop.beta",
-      action: "create",
-      id: KNOWN_LATER,
-      fields: [
-        { path: ["name"], after: "Beta!" },
-        { path: ["discoveryUrl"], after: "https://beta.example.com" },
-      ],
-      calls: [
-        {
-          method: "POST",
-          path: `${live.paths.target}/environments`,
-          body: { name: "Beta!", discoveryUrl: "https://beta.example.com" },
-        },
-      ],
-    }),
+    expected: (live) =>
+      created(
+        "environment.shop.beta",
+        [
+          { path: ["name"], after: "Beta!" },
+          { path: ["discoveryUrl"], after: "https://beta.example.com" },
+        ],
+        `${live.paths.target}/environments`,
+        { name: "Beta!", discoveryUrl: "https://beta.example.com" },
+      ),
   },
 ]);
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { applyProject } from "../../src/app/apply.ts";
 import { withSession } from "../../src/app/session.ts";
 import { answer, type Answer, type FakeService } from "./fake-service.ts";
-import { hostOf, scene, type Env } from "./support/cli.ts";
+import { hostOf, scene, type Env, type Scene } from "./support/cli.ts";
 import { at, list, text } from "./support/json.ts";
 import { changed, diagnostics, expectNothingLeft, seed } from "./support/story.ts";
 
@@ -379,6 +379,17 @@ describe.concurrent("a batch generation with an unknown outcome", () => {
   const FIRST = `${BASE}testIdAttribute: x\n`;
   const WITH = `${FIRST}testCases: { login: { description: Log in, status: DRAFT } }\nbatchGenerations: { spring: { prompt: Cover it }, summer: { prompt: Swim } }\n`;
 
+  /** Runs a test with batch generations that are declared after the first apply. */
+  const declaredLater = (
+    run: (world: Scene & { readonly live: ReturnType<typeof seed> }) => Promise<void>,
+  ): Promise<void> =>
+    scene({}, async (world) => {
+      const live = seed(world.service);
+      await world.project.write({ "targets/t.yaml": FIRST });
+      expect((await world.project.run(["apply", "--auto-approve"])).code).toBe(0);
+      await world.project.write({ "targets/t.yaml": WITH });
+      await run({ ...world, live });
+    });
   const ALL = `${FIRST}testCases: { login: { description: Log in, status: DRAFT } }\nbatchGenerations:\n${UNCERTAIN.map(
     ({ trouble }, n) => `  b${n}: { prompt: ${trouble} }\n`,
   ).join("")}  fine: { prompt: fine }\n`;
@@ -426,11 +437,7 @@ describe.concurrent("a batch generation with an unknown outcome", () => {
   });
 
   test("is resolved by `apply --run` as well as by `state mark … done`", async () => {
-    await scene({}, async ({ project, service }) => {
-      const live = seed(service);
-      await project.write({ "targets/t.yaml": FIRST });
-      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
-      await project.write({ "targets/t.yaml": WITH });
+    await declaredLater(async ({ project, service, live }) => {
       service.fail({
         on: { method: "POST" },
         times: 2,
@@ -455,11 +462,7 @@ describe.concurrent("a batch generation with an unknown outcome", () => {
   });
 
   test("is reported and not run again after the process was killed", async () => {
-    await scene({}, async ({ project, service }) => {
-      const live = seed(service);
-      await project.write({ "targets/t.yaml": FIRST });
-      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
-      await project.write({ "targets/t.yaml": WITH });
+    await declaredLater(async ({ project, service, live }) => {
       const hold = service.hold({ method: "POST" }, "after");
       const running = await project.start(["apply", "--auto-approve"]);
       await hold.arrived;
@@ -478,11 +481,7 @@ describe.concurrent("a batch generation with an unknown outcome", () => {
   });
 
   test("a 429 is not an unknown outcome: the POST is retried automatically", async () => {
-    await scene({}, async ({ project, service }) => {
-      const live = seed(service);
-      await project.write({ "targets/t.yaml": FIRST });
-      expect((await project.run(["apply", "--auto-approve"])).code).toBe(0);
-      await project.write({ "targets/t.yaml": WITH });
+    await declaredLater(async ({ project, service, live }) => {
       service.fail({
         on: { method: "POST" },
         phase: "before",
