@@ -1,6 +1,7 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import type { Address } from "../../src/model/address.ts";
 import type { Attention } from "../../src/model/plan.ts";
-import { attentionOf, inTableOrder } from "../../src/plan/attention.ts";
+import { attentionOf, inTableOrder, notJudged } from "../../src/plan/attention.ts";
 import { longerQuarantines } from "../../src/plan/quarantine.ts";
 import { type Situation, liveCase, liveElement, planOf, target } from "./build.ts";
 
@@ -132,4 +133,92 @@ test("rows of several plans stay in the order of severity and table", () => {
       row("steps-weakened", "error"),
     ]).map(({ code }) => code),
   ).toEqual(["steps-weakened", "stops-running", "destination", "renamed"]);
+});
+
+describe("a sentence stays short", () => {
+  const { plan, matched } = planOf({ declared: {}, live: {} });
+  const textOf = (...loosened: readonly string[]) =>
+    attentionOf({ plan, matched, loosened })[0]?.text;
+  const head = "The project's settings allow more than those of the base: ";
+  const numbers = (count: number) => Array.from({ length: count }, (_, at) => `rule ${at}`);
+
+  test("it lists 20 groups, and counts more", () => {
+    expect(textOf(...numbers(20))).toBe(head + numbers(20).join("; "));
+    expect(textOf(...numbers(22))).toBe(`${head}${numbers(20).join("; ")} and 2 more`);
+  });
+
+  test("it lists groups up to 1,000 characters, and one in any case", () => {
+    const [long, rest] = ["a".repeat(600), "b".repeat(400)];
+    expect(textOf(long, rest)).toBe(`${head}${long}; ${rest}`);
+    expect(textOf(long, `${rest}b`)).toBe(`${head}${long} and 1 more`);
+    expect(textOf("c".repeat(2000), "d")).toBe(`${head}${"c".repeat(2000)} and 1 more`);
+    expect(textOf("c".repeat(2000))).toBe(head + "c".repeat(2000));
+  });
+
+  const over = (...addresses: readonly Address[]) =>
+    notJudged({ why: "no key", addresses }).text.split(": ").at(-1);
+  const cases = (count: number, name = "shop") =>
+    Array.from({ length: count }, (_, at): Address => `testCase.${name}.c${at}`);
+
+  test("it names three addresses, and counts more per target", () => {
+    expect(over(...cases(3))).toBe("testCase.shop.c0, testCase.shop.c1, testCase.shop.c2");
+    expect(over(...cases(4), ...cases(2, "blog"))).toBe("shop (4), blog (2)");
+    const many = Array.from({ length: 22 }, (_, at) => cases(1, `t${at}`)).flat();
+    const named = Array.from({ length: 20 }, (_, at) => `t${at} (1)`);
+    expect(over(...many)).toBe(`${named.join(", ")} and 2 more targets`);
+  });
+
+  test("it cuts names of more than 120 characters", () => {
+    const key = "k".repeat(120 - "testCase.shop.".length);
+    expect(over(`testCase.shop.${key}`)).toBe(`testCase.shop.${key}`);
+    expect(over(`testCase.shop.${key}k`)).toBe(`testCase.shop.${key.slice(1)}…`);
+  });
+
+  test("of what nobody judged", () => {
+    expect([1, 2].map((count) => notJudged({ why: "no key", addresses: cases(count) }))).toEqual([
+      {
+        code: "not-judged",
+        severity: "caution",
+        addresses: cases(1),
+        count: 1,
+        text: "not judged here: no key, so it is open whether 1 test case passed elsewhere: testCase.shop.c0",
+      },
+      {
+        code: "not-judged",
+        severity: "caution",
+        addresses: cases(2),
+        count: 2,
+        text: "not judged here: no key, so it is open whether 2 test cases passed elsewhere: testCase.shop.c0, testCase.shop.c1",
+      },
+    ]);
+  });
+});
+
+test("what is changed comes first, then what is only found, in scope", () => {
+  const now = Date.UTC(2026, 10, 24);
+  const quarantine = { until: "2026-11-01", reason: "r" };
+  const { plan, matched } = planOf({
+    declared: {
+      testCases: Object.fromEntries(
+        ["a", "b", "c"].map((key) => [
+          key,
+          { description: key, quarantine, ...(key === "b" && { tags: ["new"] }) },
+        ]),
+      ),
+    },
+    live: { testCases: ["a", "b", "c"].map((key) => liveCase(key)) },
+  });
+  const found = (inScope?: (address: Address) => boolean) =>
+    attentionOf({ plan, matched, now }, inScope).find(({ code }) => code === "quarantine-over")
+      ?.addresses;
+  expect(found()).toEqual(["testCase.shop.b", "testCase.shop.a", "testCase.shop.c"]);
+  expect(found((address) => address.endsWith(".c"))).toEqual([
+    "testCase.shop.b",
+    "testCase.shop.c",
+  ]);
+  expect(attentionOf({ plan, matched }).map(({ code }) => code)).toEqual(["no-steps", "no-steps"]);
+  const loosened = ["a rule"];
+  expect(attentionOf({ plan, matched, loosened }, () => false).slice(0, 1)).toMatchObject([
+    { code: "policy-loosened", severity: "danger", addresses: [], count: 0 },
+  ]);
 });

@@ -15,7 +15,16 @@ import {
   project,
   target,
 } from "./build.ts";
-import { SHOP_URL, bound, discovered, review, stray } from "./situations/parts.ts";
+import {
+  CLICK,
+  SHOP_URL,
+  VISIBLE,
+  bound,
+  discovered,
+  review,
+  steps,
+  stray,
+} from "./situations/parts.ts";
 
 const PAY: Address = "testCase.shop.pay";
 const OTHER: Address = "testCase.shop.other";
@@ -91,6 +100,18 @@ const rows: Readonly<Record<string, Row>> = {
     plan: declares({ pay: { ...pay, status: "DISABLED" } }),
     more: {},
     policy: { protected: ["testCase.shop.p`ay*", "testCase.*"] },
+  },
+  "it checks less": {
+    plan: {
+      ...declares({ pay: { ...pay, elements: [CLICK] } }),
+      live: { testCases: [liveCase("C", { ...pay, elements: steps(CLICK, VISIBLE, CLICK) })] },
+    },
+  },
+  "it is left without steps": {
+    plan: {
+      ...declares({ pay: { ...pay, elements: [] } }),
+      live: { testCases: [liveCase("C", { ...pay, elements: steps(CLICK) })] },
+    },
   },
   "its key changes": { plan: declares({ other: pay }) },
   "its key changes, and it is disabled": {

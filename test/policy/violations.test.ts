@@ -4,14 +4,22 @@ import type { Address } from "../../src/model/address.ts";
 import { POLICY_RULES, type Policy, type Rule, type Settings } from "../../src/model/settings.ts";
 import { Secret, UNKNOWN } from "../../src/model/value.ts";
 import { scopeTest } from "../../src/plan/scope.ts";
-import { loosenedSettings, policyDiagnostics, violationsOf } from "../../src/plan/policy.ts";
+import {
+  loosenedSettings,
+  manifestViolations,
+  policyDiagnostics,
+  refusingRules,
+  violationsOf,
+} from "../../src/plan/policy.ts";
 import {
   type Situation,
   liveCase,
   liveElement,
   planInput,
   planOf,
+  project,
   stateOf,
+  target,
 } from "../plan/build.ts";
 
 function violations(policy: Policy, situation: Situation): ReturnType<typeof violationsOf> {
@@ -394,5 +402,213 @@ describe("settings that allow more than those of the base", () => {
       "policy.maxChanges of staging, production, old",
       "service.baseUrl of production: https://prod.example.com → https://evil.example.com",
     ]);
+  });
+});
+
+describe("each rule", () => {
+  const now = Date.UTC(2026, 10, 24);
+  const whole = (rule: keyof Policy) => ({ file: "tasc.yaml", path: ["policy", rule] });
+
+  test("counts in each target by itself", () => {
+    const cases = (off: number) =>
+      Object.fromEntries(
+        ["A", "B"].map((key, at) => [
+          key,
+          { description: key, status: at < off ? "DISABLED" : "ENABLED" },
+        ]),
+      );
+    const both = project(
+      target({ testCases: cases(1) }),
+      target({ fields: { app: "Blog" }, testCases: cases(2) }, "blog"),
+    );
+    const live = {
+      targets: ["Shop", "Blog"].map((app) => ({ id: app, app, environments: [] })),
+      testCases: new Map(
+        ["Shop", "Blog"].map((id) => [id, ["A", "B"].map((one) => liveCase(one))]),
+      ),
+    };
+    const input = { desired: both, live };
+    expect(violations({ maxDisabledPercent: 50 }, { declared: {}, input })).toEqual([
+      {
+        rule: "maxDisabledPercent",
+        summary: "100 % disabled or switched off, at most 50 % allowed",
+        detail:
+          "The plan disables or switches off 2 of the 2 managed live test cases of blog: testCase.blog.A, testCase.blog.B.",
+        address: "target.blog",
+        origin: whole("maxDisabledPercent"),
+      },
+    ]);
+  });
+
+  test("about generations counts new test cases and batch generations, and those that are sent again", () => {
+    const situation: Situation = {
+      declared: {
+        environments: { extra: { discoveryUrl: "https://a.example.com" } },
+        testCases: {
+          a: { description: "A", "discovery.prompt": "p" },
+          b: { "discovery.prompt": "q", description: "B" },
+        },
+        batchGenerations: { c: { prompt: "C" } },
+      },
+      live: {
+        testCases: [
+          liveCase("B", {
+            discovery: {
+              status: undefined,
+              freePrompt: "p",
+              abortCause: undefined,
+              message: undefined,
+            },
+          }),
+        ],
+      },
+      state: [{ type: "bound", address: "target.shop", id: "T", fields: {} }],
+    };
+    expect(violations({ maxGenerations: 3 }, situation)).toEqual([]);
+    expect(violations({ maxGenerations: 2 }, situation)).toEqual([
+      {
+        rule: "maxGenerations",
+        summary: "3 planned, at most 2 allowed",
+        detail:
+          "Rediscoveries, new test cases and batch generations are counted: testCase.shop.a, testCase.shop.b, batchGeneration.shop.c.",
+        origin: whole("maxGenerations"),
+      },
+    ]);
+  });
+
+  test("about tags is told at the tags, and not of unknown ones", () => {
+    const layer = {
+      kind: "base",
+      file: "a.yaml",
+      path: ["testCases", "a"],
+      value: { tags: ["x"] },
+    } as const;
+    const declared = target({
+      testCases: {
+        a: { description: "A", tags: ["x"] },
+        b: { description: "B", tags: [UNKNOWN] },
+        c: { tags: null },
+      },
+    });
+    const desired = project({
+      ...declared,
+      testCases: declared.testCases.map((one) =>
+        one.key === "a" ? { ...one, layers: [layer] } : one,
+      ),
+    });
+    const found = violations(
+      { requireTags: ["x", "y"] },
+      { declared: {}, live: {}, input: { desired } },
+    );
+    const detail =
+      "Every managed test case must have the tags x, y. Add what is missing to its `tags`, or to `defaults.testCases.tags`; its own list replaces the default list.";
+    expect(found).toEqual([
+      {
+        rule: "requireTags",
+        summary: "missing tags: y",
+        detail,
+        address: "testCase.shop.a",
+        origin: { file: "a.yaml", path: ["testCases", "a", "tags"] },
+      },
+      {
+        rule: "requireTags",
+        summary: "missing tags: x, y",
+        detail,
+        address: "testCase.shop.c",
+        origin: undefined,
+      },
+    ]);
+  });
+
+  test("about another stage tells who is refused, and what nobody judged", () => {
+    const passedIn = { stage: "staging", passes: 1, soak: 0, except: [] };
+    const declared = { testCases: { a: { description: "A", "discovery.prompt": "p" } } };
+    const planned = planOf({ declared, live: {} });
+    const about = {
+      ...planned,
+      policy: { passedIn },
+      now,
+      inScope: () => true,
+      ruleOrigin: () => undefined,
+    };
+    const address: Address = "testCase.shop.a";
+    const refusal = {
+      address,
+      outcome: "missing",
+      why: "it does not exist in staging",
+      passed: 0,
+      earliest: now,
+    } as const;
+    const refused = {
+      rule: "passedIn",
+      summary:
+        "it does not exist in staging; passed 0 of 1 in staging; next possible 2026-11-24T00:00Z",
+      detail: "`policy.passedIn` asks for it in staging. Apply and run it there, then plan again.",
+      address,
+      origin: undefined,
+    };
+    const open = { why: "no key", addresses: [address] };
+    expect([
+      violationsOf(about),
+      violationsOf({ ...about, gate: { refused: [refusal] } }),
+      violationsOf({ ...about, gate: { refused: [refusal], open } }),
+      violationsOf({ ...about, policy: {}, gate: { refused: [refusal] } }),
+    ]).toEqual([
+      [],
+      [refused],
+      [
+        refused,
+        {
+          rule: "passedIn",
+          summary: "not judged: no key",
+          detail:
+            "Without it, nobody knows whether these test cases have passed in staging: testCase.shop.a.",
+          origin: undefined,
+        },
+      ],
+      [],
+    ]);
+    const elsewhere = { ...refusal, address: "testCase.gone.a" } as const;
+    expect(violationsOf({ ...about, gate: { refused: [elsewhere] } })).toEqual([
+      { ...refused, address: "testCase.gone.a" },
+    ]);
+  });
+
+  test("that looks only at manifests is told without a plan", () => {
+    const off = { kind: "base", file: "a.yaml", path: [], value: { status: "DISABLED" } } as const;
+    const declared = target({
+      testCases: {
+        a: { status: "DISABLED" },
+        b: { quarantine: { until: "2026-12-24", reason: "r" } },
+      },
+    });
+    const testCases = declared.testCases.map((one) =>
+      one.key === "a" ? { ...one, layers: [off] } : one,
+    );
+    const targets = [{ ...declared, testCases }];
+    const rulesOf = (policy: Policy) =>
+      manifestViolations(targets, policy, now).map(({ rule, address }) => [rule, address]);
+    expect(rulesOf({ quarantine: { maxDays: 5 }, offNeedsReason: true })).toEqual([
+      ["quarantine", "testCase.shop.b"],
+      ["offNeedsReason", "testCase.shop.a"],
+    ]);
+    expect(rulesOf({ offNeedsReason: false })).toEqual([]);
+    const planned = { declared: {}, live: {}, input: { desired: project(...targets) } };
+    const found = violations({ quarantine: { maxDays: 5 }, offNeedsReason: true }, planned);
+    expect(found.map(({ rule, address }) => [rule, address])).toEqual([
+      ["quarantine", "testCase.shop.b"],
+      ["offNeedsReason", "testCase.shop.a"],
+    ]);
+  });
+
+  test("refuses unless it only warns or is overridden", () => {
+    const about = { summary: "s", detail: "d", origin: undefined };
+    const all = [
+      { rule: "maxChanges", ...about },
+      { rule: "own", level: "warn", ...about },
+      { rule: "other", level: "deny", ...about },
+    ] as const;
+    expect(refusingRules(all, [])).toEqual(["maxChanges", "other"]);
+    expect(refusingRules(all, ["maxChanges", "own"])).toEqual(["other"]);
   });
 });
