@@ -77,6 +77,20 @@ describe("the author of a step's change", () => {
       declared: [click, hover, visible],
       expected: ["0 manifest"],
     },
+    {
+      name: "is each side for the step that it added",
+      applied: [hover],
+      live: [visible, hover],
+      declared: [hover, click],
+      expected: ["0 service", "1 manifest"],
+    },
+    {
+      name: "is each side for the step that it removed",
+      applied: [hover, visible, click],
+      live: [hover, visible],
+      declared: [visible, click],
+      expected: ["0 manifest", "1 service"],
+    },
   ])("$name", ({ applied, live, declared, expected }) => {
     expect(authors(applied, live ?? applied.map(whole), declared)).toEqual(expected);
   });

@@ -5,6 +5,8 @@ import { IdOf, Secret } from "../../src/model/value.ts";
 import { type Planned, makePlan } from "../../src/plan/plan.ts";
 import { refreshEvents } from "../../src/plan/record.ts";
 import { guardsOf } from "../../src/plan/staleness.ts";
+import type { PlanInput } from "../../src/plan/input.ts";
+import { EVERYTHING } from "../../src/plan/scope.ts";
 import { type Situation, fingerprints, planInput } from "./build.ts";
 import { created } from "./situations/created.ts";
 import { elements } from "./situations/elements.ts";
@@ -29,6 +31,54 @@ test.each(rows)("%s", (title, situation) => {
   const removed = (REMOVED[title] ?? []).map((address) => ({ address, origin }));
   const planned = makePlan({ ...input, desired: { ...desired, removed } });
   expect(`\n${linesOf(planned, situation.state).join("\n")}\n`).toMatchSnapshot();
+});
+
+/*
+ * Laws over the same situations.
+ */
+
+/** The live data and the manifests in the opposite order. */
+function turned(input: PlanInput): PlanInput {
+  const { targets, testCases } = input.live;
+  return {
+    ...input,
+    desired: { ...input.desired, targets: input.desired.targets.toReversed() },
+    live: {
+      targets: targets
+        .map((one) => ({ ...one, environments: one.environments.toReversed() }))
+        .toReversed(),
+      testCases: new Map([...testCases].map(([id, own]) => [id, own.toReversed()] as const)),
+    },
+    strays: input.strays.toReversed(),
+  };
+}
+
+test.each(rows)("the order of what is read does not matter: %s", (_, situation) => {
+  const input = planInput(situation);
+  const { plan } = makePlan(turned(input));
+  expect(plan).toEqual(makePlan(input).plan);
+});
+
+test.each(rows)("a scope narrows the whole plan: %s", (_, situation) => {
+  const input = planInput(situation);
+  const { plan, matched } = makePlan({ ...input, scope: EVERYTHING });
+  const addresses = [...matched.values()].flatMap(({ resources }) => [...resources.keys()]);
+  for (const only of new Set([...addresses, ...plan.changes.map(({ address }) => address)])) {
+    const { plan: narrow } = makePlan({ ...input, scope: { only: [only], exclude: [] } });
+    const needed = new Set<Address>([only]);
+    for (const one of needed)
+      for (const more of plan.changes.find(({ address }) => address === one)?.dependsOn ?? [])
+        needed.add(more);
+    expect(narrow.changes).toEqual(plan.changes.filter(({ address }) => needed.has(address)));
+    expect(narrow.orphaned).toEqual(plan.orphaned.filter(({ address }) => address === only));
+    const busy = new Set(
+      [...plan.changes, ...plan.diagnostics.filter(({ severity }) => severity === "error")].map(
+        ({ address }) => address,
+      ),
+    );
+    const { unchanged, held } = narrow.summary;
+    expect(unchanged + held).toBe(addresses.includes(only) && !busy.has(only) ? 1 : held);
+  }
 });
 
 function linesOf(planned: Planned, known: Situation["state"]): readonly string[] {

@@ -275,4 +275,56 @@ export const created: Readonly<Record<string, Situation>> = {
       bound("testCase.shop.a", "A"),
     ],
   },
+  "a new test case with all fields": {
+    declared: {
+      testCases: {
+        login: {
+          description: "Log in",
+          "discovery.prompt": "Log in",
+          entryPointUrlPath: "/login",
+          externalId: "X",
+          status: "DISABLED",
+          runStatus: "OFF",
+          tags: [UNKNOWN],
+          folder: new Secret("Hidden"),
+          quarantine: { until: "2026-12-01", reason: "r" },
+        },
+      },
+    },
+    live: {},
+  },
+  "off already, and to another status": one(
+    { status: "DRAFT", runStatus: "ON" },
+    { status: "DISABLED", runStatus: "OFF" },
+  ),
+  "a rediscovery with a new locator line": one(
+    {
+      "discovery.prompt": "New",
+      elements: [
+        { ...CLICK, locatorLine: "a" },
+        { ...VISIBLE, locatorLine: "b" },
+      ],
+    },
+    { discovery: discovered(), elements: steps(CLICK, VISIBLE) },
+    { state: [bound(LOGIN, "C1"), located("a", selectorsOf(CLICK))] },
+  ),
+  "a rediscovery on demand of a changed prompt": one(
+    { "discovery.prompt": "New", "discovery.type": "LOGIN", runStatus: "ON" },
+    { discovery: discovered(), type: "LOGIN" },
+    { state: [bound(LOGIN, "C1")], input: { rediscover: new Set([LOGIN]) } },
+  ),
+  "a rediscovery on demand of an unknown prompt": one(
+    { "discovery.prompt": UNKNOWN },
+    {},
+    { state: [bound(LOGIN, "C1")], input: { rediscover: new Set([LOGIN]) } },
+  ),
+  "values that are unknown": one(
+    {
+      status: UNKNOWN,
+      tags: [UNKNOWN],
+      "discovery.type": UNKNOWN,
+      elements: [{ locatorLine: UNKNOWN }],
+    },
+    { type: "LOGIN", elements: steps(CLICK) },
+  ),
 };

@@ -1,5 +1,5 @@
 import { Secret, UNKNOWN } from "../../../src/model/value.ts";
-import { type Situation } from "../build.ts";
+import { type Situation, liveElement } from "../build.ts";
 import {
   LOGIN,
   applied,
@@ -118,4 +118,63 @@ export const elements: Readonly<Record<string, Situation>> = {
     { elements: steps(CLICK).map((step) => ({ ...step, id: undefined })) },
   ),
   "elements: unknown": elementsOf(UNKNOWN, [CLICK]),
+  "elements: counted from one": one(
+    { elements: [FILL, CLICK, { selectors: [BY_TEXT] }] },
+    {
+      elements: [CLICK, { ...VISIBLE, selectors: [{ ...BY_TEXT, selector: "Old", index: 1 }] }].map(
+        (parts, at) => liveElement(`e${at}`, at + 1, { ...parts, testCaseId: "C1", near: "x" }),
+      ),
+    },
+  ),
+  "elements: without positions": one(
+    { elements: [FILL, CLICK] },
+    {
+      elements: steps(CLICK, VISIBLE).map(({ raw: { index: _, ...raw }, ...rest }) => ({
+        ...rest,
+        raw,
+      })),
+    },
+  ),
+  "elements: selectors of which one is new, one moved and one is gone": elementsOf(
+    [
+      {
+        ...CLICK,
+        selectors: [
+          { selectorType: "CSS", selector: "Pay" },
+          { selectorType: "ID", selector: "new" },
+          { ...BY_TEXT, options: { exact: false } },
+          BY_TEXT,
+        ],
+      },
+    ],
+    [
+      {
+        ...CLICK,
+        selectors: [
+          { ...BY_TEXT, options: { n: 1 } },
+          { selectorType: "XPATH", selector: "//gone", options: { n: 2 } },
+          { selectorType: "CSS", selector: "Pay", options: { n: 3 } },
+          { ...BY_TEXT, options: { n: 4 } },
+        ],
+      },
+    ],
+  ),
+  "elements: one more than one equal selector": elementsOf(
+    [{ ...CLICK, selectors: [BY_TEXT, BY_TEXT] }, VISIBLE],
+    [{ ...CLICK, selectors: [{ ...BY_TEXT, options: { n: 1 } }] }],
+  ),
+  "elements: an undeclared list of selectors stays whole": elementsOf(
+    [CLICK, VISIBLE],
+    [{ ...CLICK, selectors: [{ ...BY_TEXT, options: { n: 1 }, near: "x" }] }],
+  ),
+  "elements: beside a secret, live texts are hidden and numbers are not": elementsOf(
+    [{ assertion: { expectation: new Secret("HIDDEN") } }, CLICK],
+    [
+      {
+        ...CLICK,
+        ignoreFailure: true,
+        selectors: [{ ...BY_TEXT, options: { n: 1, list: ["once", null] } }],
+      },
+    ],
+  ),
 };

@@ -128,4 +128,49 @@ export const seen: Readonly<Record<string, Situation>> = {
       ]),
     ),
   ),
+  ...Object.fromEntries(
+    [{ status: "DISABLED" }, { runStatus: "OFF" }].map((off) => [
+      `steps: not accepted, and off by ${Object.keys(off).join()}`,
+      one({ tags: [] }, { elements: steps(CLICK), ...off }, { input: review("notAccepted") }),
+    ]),
+  ),
+  "steps: a new test case, where others are accepted": {
+    declared: {
+      testCases: { known: { description: "K", "discovery.prompt": "p", status: "ENABLED" } },
+    },
+    live: {},
+    input: review("accepted"),
+  },
+  "steps: a new test case that is not switched on": {
+    ...one({ "discovery.prompt": "p", status: "DISABLED" }, {}),
+    live: {},
+    input: review("accepted"),
+  },
+  "steps: a new test case whose steps are declared": {
+    ...one({ "discovery.prompt": "p", status: "ENABLED", elements: [CLICK] }, {}),
+    live: {},
+    input: review("accepted"),
+  },
+  "steps: a new test case, where steps are only reported": {
+    ...one({ "discovery.prompt": "p", status: "ENABLED" }, {}),
+    live: {},
+    input: review("accepted", "report"),
+  },
+  "steps: held out of scope": {
+    ...one({ status: "ENABLED" }, { status: "DISABLED", elements: steps(CLICK) }),
+    input: { ...review("changed"), scope: { only: ["testCase.shop.other"], exclude: [] } },
+  },
+  "generation failed, where no steps are shown": one(
+    {},
+    { discovery: discovered({ status: "FAILED", message: "m".repeat(300) }), elements: undefined },
+    { state: [bound(LOGIN, "C1"), { type: "generating", address: LOGIN, shown: "" }] },
+  ),
+  "several generations failed": {
+    declared: { testCases: { a: { description: "A" }, b: { description: "B" } } },
+    live: {
+      testCases: ["A", "B"].map((id) =>
+        liveCase(id, { discovery: discovered({ status: "FAILED" }) }),
+      ),
+    },
+  },
 };
