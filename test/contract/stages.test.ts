@@ -68,6 +68,35 @@ describe.concurrent("a project with stages", () => {
     });
   });
 
+  test("has one line for a stage without changes, and each heading once", async () => {
+    await scene({}, async ({ project, service }) => {
+      const { login } = seed(service);
+      login.elements.push(service.element({ interaction: { id: "I", action: "CLICK" } }));
+      await withStages(project, "{}");
+      const settings = await project.read("tasc.yaml");
+      const more = `b: {}, c: { vars: { status: "\${env:NONE:-ENABLED}" } } }`;
+      await project.write({
+        "tasc.yaml": settings.replace("b: {} }", more),
+        "targets/shop.yaml": `${MANIFEST}stages: { c: { testCases: { login: { status: "\${var:status}" } } } }\n`,
+      });
+      const { code, stdout, stderr } = await project.run(["plan", "--all-stages"]);
+      expect(code, stderr).toBe(0);
+      const headings = stdout.match(
+        /^(?:stage +plan|Stage \w+ at|Needs attention|No changes|[abc] {2}.*)/gm,
+      );
+      expect(headings?.map((line) => line.replace(/ {2,}/g, "  "))).toEqual([
+        "stage  plan",
+        expect.stringMatching(/^a {2}Plan: .* 1 to update/),
+        expect.stringMatching(/^b {2}Plan: .* 1 to update/),
+        "c  No changes. The service matches your manifests.",
+        "Stage a at",
+        "Needs attention",
+        "Stage b at",
+        "Needs attention",
+      ]);
+    });
+  });
+
   test("gets --stage in suggested commands that would otherwise use another stage", async () => {
     await scene({}, async ({ project, service }) => {
       seed(service);
