@@ -68,7 +68,8 @@ export function valueAt(root: Json, path: Path): Json | undefined {
 
 /** Whether a path is equal to `start` or continues it. */
 export function startsWith(path: Path, start: Path): boolean {
-  return start.every((step, at) => path[at] === step);
+  for (let at = 0; at < start.length; at++) if (path[at] !== start[at]) return false;
+  return true;
 }
 
 /**

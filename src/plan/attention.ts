@@ -276,13 +276,11 @@ const ROWS: Readonly<Partial<Record<AttentionCode, Row>>> = {
     severity: "caution",
     find: eachChange((change, { matched }) => {
       const { kind, fields = {} } = resourceAt(change.address, matched) ?? {};
-      // Whether a field is secret comes first: most are not, and that is told fast.
-      const open = fieldsOf(kind ?? "target").filter(
-        (field) =>
-          field.read !== undefined &&
-          isSensitive(fields[field.name] ?? null) &&
-          isShown(change, field),
-      );
+      const open = fieldsOf(kind ?? "target").filter((field) => {
+        const value = fields[field.name];
+        const mayShow = value !== undefined && field.read !== undefined;
+        return mayShow && isShown(change, field) && isSensitive(value);
+      });
       return open.length === 0 ? undefined : { what: list(open.map(({ name }) => name)) };
     }),
     says: [

@@ -130,10 +130,11 @@ const ESCAPE =
 /**
  * Finds the escapes of a text. Few characters of a document begin one, and the small pattern finds
  * those several times as fast; next to one escape there often is another, e.g. the next letter.
+ * @param first where the first of them may begin
  */
-function* escapesIn(text: string): Iterable<RegExpExecArray> {
+function* escapesIn(text: string, first: number): Iterable<RegExpExecArray> {
   const [begin, escape] = [new RegExp(ENCODED, "g"), new RegExp(ESCAPE, "uy")];
-  for (let at = 0; at < text.length;) {
+  for (let at = first; at < text.length;) {
     escape.lastIndex = at;
     const match = escape.exec(text);
     if (match !== null) {
@@ -241,9 +242,12 @@ const LEVEL = new RegExp(`${BLANKS}|${QUOTES}`, "g");
 
 /** Returns a text without its escapes. */
 export function decodedText(raw: Rewritten): Rewritten {
+  // No level of decoding changes what is in front of the first escape.
+  const first = raw.text.search(ENCODED);
+  if (first < 0) return raw;
   let text = raw;
-  for (let depth = 0; depth < DEEPEST && ENCODED.test(text.text); depth++) {
-    const next = rewrite(text, escapesIn(text.text), decodedPieces, false);
+  for (let depth = 0; depth < DEEPEST; depth++) {
+    const next = rewrite(text, escapesIn(text.text, first), decodedPieces, false);
     if (next === text) break;
     text = next;
   }

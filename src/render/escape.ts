@@ -67,7 +67,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 export function html(text: string): string {
   // Fast path: most texts are addresses and words, and a page has a hundred thousand of them.
-  if (/^(?!\s*:)[\w .,:;()[\]{}=+/-]*$/.test(text)) return text;
+  if (/^(?!\s*:)[\w .,:;()[\]{}=+/→…-]*$/.test(text)) return text;
   return withEntities(text, /[&<>"'`]/g);
 }
 

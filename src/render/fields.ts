@@ -145,6 +145,8 @@ function inner(value: Json): string {
  * escaping.
  */
 function isBare(text: string): boolean {
+  // The usual case: words.
+  if (/^(?!(?:null|true|false)$)[A-Za-z](?:[\w .,/-]*[\w.,/-])?$/.test(text)) return true;
   return (
     text !== "" &&
     text === text.trim() &&
