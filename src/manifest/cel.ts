@@ -7,12 +7,14 @@ import {
 } from "@marcbachmann/cel-js";
 import { RE2JS, RE2JSException } from "re2js";
 import { type Kind, targetOf } from "../model/address.ts";
+import { cached } from "../model/collections.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import { type Shape, fieldsOf } from "../model/fields.ts";
 import { type JsonObject, isArray } from "../model/json.ts";
 import { POLICY_RULES, RULE_COUNTS, type Rule, type RuleSubject } from "../model/settings.ts";
-import { isRecord } from "../model/shape.ts";
+import { isRecord, isText } from "../model/shape.ts";
 import { type Value, isSensitive, isValueObject } from "../model/value.ts";
+import { type OfTexts, type RuleValue, type Variables, plainOf } from "./plain-cel.ts";
 
 /**
  * Expressions of `policy.rules`, in CEL (https://cel.dev). The only module that knows the library.
@@ -26,21 +28,11 @@ import { type Value, isSensitive, isValueObject } from "../model/value.ts";
  * second language its calls go to a matcher that takes linear time.
  */
 
-/** A value that an expression reads. Integers are big, as CEL's are. */
-export type RuleValue =
-  | null
-  | boolean
-  | number
-  | bigint
-  | string
-  | readonly RuleValue[]
-  | { readonly [key: string]: RuleValue };
-
 export interface Expression {
   /** The variables that the expression reads. */
   readonly names: readonly string[];
   /** Returns whether it is true, or why that cannot be told. */
-  readonly holds: (variables: Readonly<Record<string, RuleValue>>) => boolean | { fault: string };
+  readonly holds: (variables: Variables) => boolean | { fault: string };
 }
 
 /** A mistake in an expression, with the text that is wrong and the names that could stand there. */
@@ -58,7 +50,7 @@ export function compileExpression(
   subject: RuleSubject,
   text: string,
 ): Expression | ExpressionFault {
-  const { strict, variables, members } = strictLanguage(subject);
+  const { strict, loose, variables, members } = languagesOf(subject);
   const fault = (summary: string, word = "", known: readonly string[] = []): ExpressionFault => ({
     summary,
     word,
@@ -82,27 +74,32 @@ export function compileExpression(
   if (checked.type !== "bool" && checked.type !== "dyn")
     return fault(`it is of the type ${checked.type ?? "dyn"}, and must be true or false`, text);
   const names = new Set<string>();
-  const calls: { readonly at: number; readonly pattern: ASTNode | undefined }[] = [];
+  const calls: number[] = [];
   for (const node of nodesOf(strict.parse(text).ast)) {
     if (node.op === "id") names.add(node.args);
     if (node.op !== "rcall" || node.args[0] !== "matches") continue;
     const [, receiver, [pattern]] = node.args;
-    const at = text.indexOf("matches", receiver.range.end);
-    calls.push({ at, pattern });
-    const wrong = pattern?.op === "value" && patternFault(String(pattern.args));
-    if (wrong) return fault(`its pattern cannot be used: ${wrong}`, String(pattern.args));
+    calls.push(text.indexOf("matches", receiver.range.end));
+    if (pattern?.op !== "value") continue;
+    const source = String(pattern.args);
+    const wrong = patternOf(source);
+    if (typeof wrong === "string") return fault(`its pattern cannot be used: ${wrong}`, source);
   }
   const linear = calls
-    .toSorted((a, b) => b.at - a.at)
-    .reduce((all, { at }) => `${all.slice(0, at)}${LINEAR}${all.slice(at + 7)}`, text);
-  const run = looseLanguage(variables).parse(linear);
+    .toSorted((a, b) => b - a)
+    .reduce((all, at) => `${all.slice(0, at)}${LINEAR}${all.slice(at + 7)}`, text);
+  const run = loose.parse(linear);
   // A comment can have the name of the function where it was looked for.
   for (const node of nodesOf(run.ast))
     if (node.op === "rcall" && node.args[0] === "matches")
       return fault("write `matches` without comments around it", "matches");
+  // What the types of its literals forbid is a fault whatever the values are.
+  const plain = run.check().valid ? plainOf(run.ast, METHODS) : undefined;
   return {
     names: variables.filter((name) => names.has(name)),
     holds(given) {
+      const known = plain?.(given);
+      if (typeof known === "boolean") return known;
       try {
         const value: unknown = run(given);
         return typeof value === "boolean" ? value : { fault: "it is neither true nor false" };
@@ -198,6 +195,17 @@ function isOfCel(error: unknown): error is ParseError | EvaluationError | WrongT
 /** The name under which an expression calls the linear matcher. */
 const LINEAR = "linearMatches";
 
+/** The methods of texts that expressions run without the library. */
+const METHODS: Readonly<Record<string, OfTexts>> = {
+  startsWith: (text, other) => text.startsWith(other),
+  endsWith: (text, other) => text.endsWith(other),
+  contains: (text, other) => text.includes(other),
+  [LINEAR](text, source) {
+    const pattern = patternOf(source);
+    return typeof pattern === "string" ? undefined : pattern.test(text);
+  },
+};
+
 /** Returns all nodes of a parsed expression. */
 function* nodesOf(node: unknown): Generator<ASTNode> {
   if (Array.isArray(node)) for (const one of node) yield* nodesOf(one);
@@ -212,6 +220,18 @@ function isNode(value: unknown): value is ASTNode {
 
 /** Limits of an expression: far above what people write, and far below what takes long. */
 const LIMITS = { limits: { maxAstNodes: 2000, maxDepth: 60 } };
+
+const languages = new Map<RuleSubject, ReturnType<typeof makeLanguages>>();
+
+/** Returns the languages of a subject. Making them takes longer than compiling an expression. */
+function languagesOf(subject: RuleSubject) {
+  return cached(languages, subject, () => makeLanguages(subject));
+}
+
+function makeLanguages(subject: RuleSubject) {
+  const { strict, variables, members } = strictLanguage(subject);
+  return { strict, loose: looseLanguage(variables), variables, members };
+}
 
 /** The language that checks: each variable has its exact type. */
 function strictLanguage(subject: RuleSubject) {
@@ -264,30 +284,31 @@ function strictLanguage(subject: RuleSubject) {
 function looseLanguage(variables: readonly string[]): Environment {
   const loose = new Environment(LIMITS);
   for (const name of variables) loose.registerVariable(name, "dyn");
-  const compiled = new Map<string, RE2JS>();
   return loose.registerFunction(
     `string.${LINEAR}(string): bool`,
     (text: string, source: string) => {
-      let pattern = compiled.get(source);
-      if (pattern === undefined) {
-        const wrong = patternFault(source);
-        if (wrong !== undefined) throw new EvaluationError(`the pattern ${source}: ${wrong}`);
-        pattern = RE2JS.compile(source);
-        compiled.set(source, pattern);
-      }
+      const pattern = patternOf(source);
+      if (typeof pattern === "string")
+        throw new EvaluationError(`the pattern ${source}: ${pattern}`);
       return pattern.test(text);
     },
   );
 }
 
-function patternFault(source: string): string | undefined {
-  try {
-    RE2JS.compile(source);
-    return undefined;
-  } catch (error) {
-    if (error instanceof RE2JSException) return error.message;
-    throw error;
-  }
+const patterns = new Map<string, RE2JS | string>();
+
+/** Returns a pattern, or why it cannot be used. */
+function patternOf(source: string): RE2JS | string {
+  // A pattern may be the value of a field, of which there is no end.
+  if (patterns.size > 1000) patterns.clear();
+  return cached(patterns, source, () => {
+    try {
+      return RE2JS.compile(source);
+    } catch (error) {
+      if (error instanceof RE2JSException) return error.message;
+      throw error;
+    }
+  });
 }
 
 const TEXT: Shape = { type: "string" };
@@ -353,12 +374,8 @@ export function resourceReader(kind: Kind, names: readonly string[]) {
     return read.has(outer) ? [{ name, shape, outer, inner }] : [];
   });
   return (stage: string, { address, key, fields }: DesiredResource) => {
-    const found: Record<string, RuleValue> = {
-      address,
-      stage,
-      key,
-      target: targetOf(address),
-    };
+    const found: Record<string, RuleValue> = { address, stage, key };
+    if (read.has("target")) found["target"] = targetOf(address);
     const groups: Record<string, Record<string, RuleValue>> = {};
     for (const { name, shape, outer, inner } of rows) {
       const declared = fields[name];
@@ -373,6 +390,7 @@ export function resourceReader(kind: Kind, names: readonly string[]) {
 
 /** @param shape if known: its undeclared parts are null, or empty lists */
 function ruleValue(value: Value, shape?: Shape): RuleValue {
+  if (isText(value) || (isArray(value) && value.every(isText))) return value;
   if (value === null || isSensitive(value)) return null;
   if (typeof value === "number") return Number.isInteger(value) ? BigInt(value) : value;
   if (isArray(value))
@@ -387,7 +405,7 @@ function ruleValue(value: Value, shape?: Shape): RuleValue {
 }
 
 /** Returns what the variables of a rule read in plain data, e.g. in a change of a plan. */
-export function plainVariables(value: JsonObject): Readonly<Record<string, RuleValue>> {
+export function plainVariables(value: JsonObject): Variables {
   return mapValues(value, (part) => ruleValue(part));
 }
 

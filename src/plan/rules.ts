@@ -1,10 +1,10 @@
 import {
   type Expression,
-  type RuleValue,
   compileExpression,
   plainVariables,
   resourceReader,
 } from "../manifest/cel.ts";
+import type { Variables } from "../manifest/plain-cel.ts";
 import type { Address } from "../model/address.ts";
 import { type DesiredResource, originOf } from "../model/desired.ts";
 import { oneLine } from "../model/diagnostic.ts";
@@ -22,7 +22,7 @@ export interface Judged {
 
 /** One thing that a rule looks at: its variables, and what a violation names. */
 interface Subject {
-  readonly variables: Readonly<Record<string, RuleValue>>;
+  readonly variables: Variables;
   readonly address?: Address;
   readonly resource?: DesiredResource | undefined;
 }
