@@ -65,19 +65,19 @@ export interface AcceptedRequest {
  */
 export function readAcceptedSteps(request: AcceptedRequest): AcceptedSteps {
   const { root, desired, mode, words, keep } = request;
+  const folder = `${STEPS_FOLDER}/${desired.stage}`;
   const files = new Map<Address, AcceptedFile>();
   const faults: Diagnostic[] = [];
-  const left = new Set(listFiles(root, `${STEPS_FOLDER}/${desired.stage}`));
-  const isLeft = (address: Address): boolean => left.has(stepsFile(desired.stage, address));
+  const left = listFiles(root, folder);
+  const take = (target: string, key: string): boolean =>
+    left.get(target)?.delete(`${key}.txt`) === true;
   for (const target of left.size === 0 ? [] : desired.targets) {
-    const folder = `${STEPS_FOLDER}/${desired.stage}/${target.key}`;
     const former = new Map(target.moved.map(({ from, to }) => [to, from]));
     for (const { address, key, fields } of target.testCases) {
-      const own = `${folder}/${key}.txt`;
-      const place = left.has(own) ? address : placeFor(address, former, isLeft);
+      const place = take(target.key, key) ? address : formerPlace(address, former, take);
       if (place === undefined) continue;
-      const file = place === address ? own : stepsFile(desired.stage, place);
-      left.delete(file);
+      const file =
+        place === address ? `${folder}/${target.key}/${key}.txt` : stepsFile(desired.stage, place);
       if (fields["elements"] !== undefined) faults.push(besideElements(address, file));
       else files.set(address, { file, address: place });
     }
@@ -90,7 +90,7 @@ export function readAcceptedSteps(request: AcceptedRequest): AcceptedSteps {
     if (broken.length > 0) throw new TascError("invalid", broken, read);
     return {};
   });
-  const strays = [...left].toSorted();
+  const strays = pathsOf(folder, left);
   const ofOtherKey = new Set<string>();
   const openly = stepsIn({ isSecret: () => false, fingerprints: words.fingerprints });
   return {
@@ -123,15 +123,16 @@ export function readAcceptedSteps(request: AcceptedRequest): AcceptedSteps {
 
 const ACCEPTED: Acceptance = { state: "accepted", differences: [] };
 
-/** Returns the address whose file counts: its own, or, until it is moved, the former one. */
-function placeFor(
+/** Returns the former address whose file counts until it is moved, and takes that file. */
+function formerPlace(
   address: Address,
   former: ReadonlyMap<Address, Address>,
-  exists: (address: Address) => boolean,
+  take: (target: string, key: string) => boolean,
 ): Address | undefined {
-  const tried = new Set<Address>();
-  for (let at: Address | undefined = address; at !== undefined; at = former.get(at)) {
-    if (exists(at) || tried.has(at)) return exists(at) ? at : undefined;
+  const tried = new Set([address]);
+  for (let at = former.get(address); at !== undefined && !tried.has(at); at = former.get(at)) {
+    const { target = "", key = "" } = parseAddress(at) ?? {};
+    if (take(target, key)) return at;
     tried.add(at);
   }
   return undefined;
@@ -139,15 +140,25 @@ function placeFor(
 
 /** Returns the files of accepted steps of a stage. */
 export function stepsFilesOf(root: string, stage: string): readonly string[] {
-  return listFiles(root, `${STEPS_FOLDER}/${stage}`).toSorted();
+  const folder = `${STEPS_FOLDER}/${stage}`;
+  return pathsOf(folder, listFiles(root, folder));
 }
 
-function listFiles(root: string, folder: string): readonly string[] {
-  return namesIn(root, folder).flatMap((target) =>
-    namesIn(root, `${folder}/${target}`).flatMap((name) =>
-      name.endsWith(".txt") ? [`${folder}/${target}/${name}`] : [],
-    ),
-  );
+/** The names of files by folder: paths of 10,000 files would take longer than reading the names. */
+type Listed = ReadonlyMap<string, Set<string>>;
+
+function listFiles(root: string, folder: string): Listed {
+  const files = namesIn(root, folder).map((target) => {
+    const names = namesIn(root, `${folder}/${target}`);
+    return [target, new Set(names.filter((name) => name.endsWith(".txt")))] as const;
+  });
+  return new Map(files);
+}
+
+function pathsOf(folder: string, listed: Listed): readonly string[] {
+  return [...listed]
+    .flatMap(([target, names]) => Array.from(names, (name) => `${folder}/${target}/${name}`))
+    .toSorted();
 }
 
 function namesIn(root: string, folder: string): readonly string[] {

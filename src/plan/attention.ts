@@ -15,7 +15,7 @@ import {
 import { Secret, isSensitive } from "../model/value.ts";
 import type { LiveResource } from "../model/live.ts";
 import { defined } from "../model/json.ts";
-import type { Acceptance } from "../model/steps.ts";
+import type { StepsState } from "../model/steps.ts";
 import { count, kindNoun, list, nonZero } from "../model/words.ts";
 import type { MatchedTarget } from "./matched-target.ts";
 import { movedOrigin, newOriginWithCredentials, resourceAt } from "./destination.ts";
@@ -212,20 +212,19 @@ const ROWS: Readonly<Partial<Record<AttentionCode, Row>>> = {
   },
   "steps-weakened": {
     severity: "danger",
-    find: eachReviewed(({ state }, reviewed) =>
-      state === "weakened" ? (reviewed ? { refused: "weakened on the service" } : {}) : undefined,
+    find: eachReviewed("weakened", (reviewed) =>
+      reviewed ? { refused: "weakened on the service" } : {},
     ),
     says: ["checks less than was accepted", "check less than was accepted"],
   },
   "steps-changed": {
     severity: "caution",
-    find: eachReviewed(({ state }) => (state === "changed" ? {} : undefined)),
+    find: eachReviewed("changed"),
     says: ["has other steps than were accepted", "have other steps than were accepted"],
   },
   "steps-new": {
     severity: "caution",
-    find: eachReviewed(({ state }, reviewed, { status, runStatus }) => {
-      if (state !== "notAccepted") return undefined;
+    find: eachReviewed("notAccepted", (reviewed, { status, runStatus }) => {
       const runs = reviewed && status === "ENABLED" && runStatus === "ON";
       return runs ? { what: "running", severity: "danger" } : {};
     }),
@@ -233,7 +232,7 @@ const ROWS: Readonly<Partial<Record<AttentionCode, Row>>> = {
   },
   "steps-selector": {
     severity: "caution",
-    find: eachReviewed(({ state }) => (state === "selectorOnly" ? {} : undefined)),
+    find: eachReviewed("selectorOnly"),
     says: [
       "finds elements another way than was accepted",
       "find elements another way than was accepted",
@@ -309,19 +308,15 @@ function generationsIn({ plan, matched }: Subject) {
   );
 }
 
-/** Makes a condition over one test case whose steps `policy.steps` compares with accepted ones. */
+/** Makes a condition over the test cases whose steps are in this state. */
 function eachReviewed(
-  of: (
-    acceptance: Acceptance,
-    isReviewed: boolean,
-    live: LiveResource,
-  ) => Partial<Finding> | undefined,
+  state: StepsState,
+  of: (isReviewed: boolean, live: LiveResource) => Partial<Finding> = () => ({}),
 ) {
   return ({ matched, held }: Subject): readonly Finding[] =>
-    reviewedCases(matched).flatMap(({ resource: { address }, live, acceptance, mode }) => {
-      const found = of(acceptance, mode === "reviewed", live);
+    reviewedCases(matched, state).map(({ resource: { address }, live, mode }) => {
       const what = held?.has(address) === true ? "stays off until they are accepted" : undefined;
-      return found === undefined ? [] : [{ address, ...defined({ what }), ...found }];
+      return { address, ...defined({ what }), ...of(mode === "reviewed", live) };
     });
 }
 

@@ -1,8 +1,9 @@
 import { compareText } from "../model/address.ts";
+import { cached } from "../model/collections.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import { type Json, type JsonObject, defined, isArray, isObject } from "../model/json.ts";
 import type { LiveElement, LiveResource } from "../model/live.ts";
-import type { Acceptance, Step, StepClass, StepDifference } from "../model/steps.ts";
+import type { Acceptance, Step, StepClass, StepDifference, StepsState } from "../model/steps.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { alignLists } from "./align.ts";
 import type { MatchedTarget } from "./matched-target.ts";
@@ -30,28 +31,38 @@ const RESERVED: ReadonlySet<string> = new Set(
 /** Stands for a missing name or selector. */
 const MISSING = "~";
 
+/**
+ * Makes a function that returns the properties of a part that service-api.md does not describe. Most
+ * services show none, and always in the same order, so the names of the last part are compared
+ * before they are looked up: a plan asks for 100,000 parts.
+ */
+function undescribed(described: string): (part: Json | undefined) => Members {
+  const known = new Set(`${OWN} ${described}`.split(" "));
+  const last: string[] = [];
+  return (part) => {
+    if (!isObject(part)) return NONE;
+    let at = 0;
+    for (const name in part) {
+      if (name !== last[at]) {
+        if (!known.has(name)) return Object.entries(part).filter(([one]) => !known.has(one));
+        last[at] = name;
+      }
+      at++;
+    }
+    return NONE;
+  };
+}
+
+type Members = readonly (readonly [string, Json])[];
+const NONE: Members = [];
+
 /** Properties without meaning for what a step does: ids, positions, times and scroll states. */
-const OWN = ["id", "index", "createdAt", "updatedAt"];
-const ELEMENT_KEYS: ReadonlySet<string> = new Set([
-  ...OWN,
-  "testCaseId",
-  "scrollState",
-  "interaction",
-  "assertion",
-  "selectors",
-  "ignoreFailure",
-]);
-const PART_KEYS: Readonly<Record<"interaction" | "assertion" | "selector", ReadonlySet<string>>> = {
-  interaction: new Set([...OWN, "testCaseElementId", "action", "calledWith"]),
-  assertion: new Set([...OWN, "testCaseElementId", "expectation", "calledWith"]),
-  selector: new Set([
-    ...OWN,
-    "testCaseElementId",
-    "scrollStateId",
-    "selector",
-    "selectorType",
-    "options",
-  ]),
+const OWN = "id index createdAt updatedAt";
+const undescribedIn = {
+  element: undescribed("testCaseId scrollState interaction assertion selectors ignoreFailure"),
+  interaction: undescribed("testCaseElementId action calledWith"),
+  assertion: undescribed("testCaseElementId expectation calledWith"),
+  selector: undescribed("testCaseElementId scrollStateId selector selectorType options"),
 };
 
 /** Returns the steps of a live test case in words. */
@@ -87,33 +98,26 @@ function stepOf({ parts, raw }: LiveElement, testCaseId: string, write: Writer):
   };
 }
 
-type Members = readonly (readonly [string, Json])[];
-
-/** Most services show no such property, and this is asked for each step of each test case. */
-function unknown(part: Json | undefined, known: ReadonlySet<string>): Members {
-  if (!isObject(part)) return NONE;
-  for (const key in part)
-    if (!known.has(key)) return Object.entries(part).filter(([one]) => !known.has(one));
-  return NONE;
-}
-const NONE: Members = [];
-
 const PARTS = ["interaction", "assertion"] as const;
-const ofSelector = (one: Json): Members => unknown(one, PART_KEYS.selector);
-const isUnknownSelector = (one: Json): boolean => ofSelector(one).length > 0;
 
 function extraOf(raw: JsonObject, testCaseId: string): Members {
   const { selectors, testCaseId: of } = raw;
-  const found = [...unknown(raw, ELEMENT_KEYS)];
+  // Nothing is added to nearly all of 100,000 elements, so no list is made for them.
+  let found = undescribedIn.element(raw);
   for (const name of PARTS) {
-    const own = unknown(raw[name], PART_KEYS[name]);
-    if (own.length > 0) found.push([name, Object.fromEntries(own)]);
+    const own = undescribedIn[name](raw[name]);
+    if (own.length > 0) found = [...found, [name, Object.fromEntries(own)]];
   }
-  if (isArray(selectors) && selectors.some(isUnknownSelector))
-    found.push(["selectors", selectors.map((one) => Object.fromEntries(ofSelector(one)))]);
+  if (isArray(selectors) && selectors.some(isUndescribed)) {
+    const own = selectors.map((one) => Object.fromEntries(undescribedIn.selector(one)));
+    found = [...found, ["selectors", own]];
+  }
   // A step of another test case is one that calls it.
-  if (typeof of === "string" && of !== testCaseId) found.push(["testCaseId", of]);
-  return found;
+  return typeof of === "string" && of !== testCaseId ? [...found, ["testCaseId", of]] : found;
+}
+
+function isUndescribed(selector: Json): boolean {
+  return undescribedIn.selector(selector).length > 0;
 }
 
 type Writer = ReturnType<typeof writerOf>;
@@ -148,14 +152,18 @@ function writerOf({ isSecret, fingerprints }: StepWords) {
       : typeof value === "string"
         ? text(value)
         : `=${json(value) || "{}"}`;
+  const names = { do: new Map<string, string>(), by: new Map<string, string>() };
   return {
     object,
     value: orMissing,
     /** A type of interaction or selector: `click` for CLICK, and any other after a keyword. */
-    name: (keyword: "do" | "by", value: Json | undefined): string => {
-      const bare = typeof value === "string" && isBare(value) ? value.toLowerCase() : undefined;
-      return bare === undefined || RESERVED.has(bare) ? `${keyword} ${orMissing(value)}` : bare;
-    },
+    name: (keyword: "do" | "by", value: Json | undefined): string =>
+      typeof value === "string"
+        ? cached(names[keyword], value, () => {
+            const bare = value.toLowerCase();
+            return isBare(value) && !RESERVED.has(bare) ? bare : `${keyword} ${text(value)}`;
+          })
+        : `${keyword} ${orMissing(value)}`,
     expectation: (value: Json | undefined): string =>
       typeof value === "string" && isBare(value) ? value : orMissing(value),
     argument: (value: Json | undefined): string =>
@@ -314,20 +322,26 @@ export interface ReviewedCase {
   readonly mode: StepsReview["mode"];
 }
 
-/** Returns the live test cases of a plan whose steps are compared, in the order of the manifests. */
+/**
+ * Returns the live test cases of a plan whose steps are compared, in the order of the manifests.
+ * @param state only those in this state, of which there are few among 10,000
+ */
 export function reviewedCases(
   matched: Pick<ReadonlyMap<string, MatchedTarget>, "values">,
+  state?: StepsState,
 ): readonly ReviewedCase[] {
-  return [...matched.values()].flatMap(({ steps, target, matches }) =>
-    steps === undefined
-      ? []
-      : target.testCases.flatMap((resource) => {
-          const live = matches.get(resource.address)?.live;
-          if (live === undefined) return [];
-          const acceptance = reviewed(steps, resource, live);
-          return acceptance === undefined ? [] : [{ resource, live, acceptance, mode: steps.mode }];
-        }),
-  );
+  const found: ReviewedCase[] = [];
+  for (const { steps, target, matches } of matched.values()) {
+    if (steps === undefined) continue;
+    for (const resource of target.testCases) {
+      const live = matches.get(resource.address)?.live;
+      if (live === undefined) continue;
+      const acceptance = reviewed(steps, resource, live);
+      if (acceptance !== undefined && (state === undefined || acceptance.state === state))
+        found.push({ resource, live, acceptance, mode: steps.mode });
+    }
+  }
+  return found;
 }
 
 /**
@@ -448,7 +462,8 @@ export function fitsAround(redacted: string, text: string): boolean {
 /** Returns the text of a file of accepted steps. */
 export function fileText(address: string, steps: readonly Step[]): string {
   let text = `# ${address}\n`;
-  for (const [at, step] of steps.entries()) text += `${at + 1}  ${lineOf(step)}\n`;
+  let number = 0;
+  for (const step of steps) text += `${++number}  ${lineOf(step)}\n`;
   return text;
 }
 
