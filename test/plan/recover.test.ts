@@ -4,10 +4,11 @@ import { type DesiredFields, type DesiredResource, byAddress } from "../../src/m
 import { fieldsOf } from "../../src/model/fields.ts";
 import { defined } from "../../src/model/json.ts";
 import type { Live, LiveTestCase } from "../../src/model/live.ts";
-import type { Intent, StateEvent } from "../../src/model/state.ts";
+import type { Intent, State, StateEvent } from "../../src/model/state.ts";
 import { UNKNOWN } from "../../src/model/value.ts";
 import { NO_ID_YET, nameDigests, recordField, recover } from "../../src/plan/memory.ts";
-import { fingerprints, liveCase, liveTarget, resource, stateOf } from "./build.ts";
+import { makePlan } from "../../src/plan/plan.ts";
+import { fingerprints, liveCase, liveTarget, planInput, resource, stateOf } from "./build.ts";
 
 const at = "2026-01-01T00:00:00.000Z";
 const named = (name: string, more: Partial<Intent> = {}): Intent => ({
@@ -277,4 +278,23 @@ describe("what is recorded of a creation that is found", () => {
       },
     ]);
   });
+});
+
+test("a plan recovers no id that any target's state has, and nothing without the key", () => {
+  const intent = named("A");
+  const shop = stateOf([
+    { type: "bound", address: "target.shop", id: "T", fields: {} },
+    { type: "intended", address: login, intent },
+  ]);
+  const other = stateOf([{ type: "bound", address: "testCase.other.x", id: "C1", fields: {} }]);
+  const eventsOf = (more: object, ...states: readonly (readonly [string, State])[]) => {
+    const input = planInput({ declared: {}, live: { testCases: [calledA("C1")] } });
+    const found = makePlan({ ...input, states: new Map(states), ...more });
+    return [...found.stateEvents.values()].flat().map((one) => `${one.type} ${outcomeOf(one)}`);
+  };
+  expect([
+    eventsOf({}, ["shop", shop]),
+    eventsOf({}, ["shop", shop], ["other", other]),
+    eventsOf({ fingerprints: undefined }, ["shop", shop]),
+  ]).toEqual([["bound C1"], ["settled settled"], []]);
 });
