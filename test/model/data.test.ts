@@ -97,8 +97,8 @@ describe("plain data", () => {
       sameJson({}, []),
       sameJson([], {}),
       sameJson({ a: 1 }, { b: 1 }),
-      sameJson(JSON.parse('{"toString":1}'), {}),
-      sameJson({}, JSON.parse('{"toString":1}')),
+      sameJson(parseJson('{"toString":1}'), {}),
+      sameJson({}, parseJson('{"toString":1}')),
     ]).toEqual([true, false, false, false, false, false, false]);
   });
 
@@ -167,7 +167,7 @@ describe("a value", () => {
       expect(() => reveal(value)).toThrow(new TypeError("an unknown value was to be revealed"));
     }
     expect([
-      `${secret}`,
+      String(secret),
       JSON.stringify([secret, UNKNOWN, new IdOf(1)]),
       secret.literal,
       new Secret("a").literal,

@@ -89,7 +89,13 @@ describe("a record is that of a value", () => {
       true,
     ],
     ["without digests of steps", elements, [], fingerprints.of("I/elements", []), false],
-    ["with a digest too many", elements, [], `${String(record(elements, []))}12345678`, false],
+    [
+      "with a digest too many",
+      elements,
+      [],
+      `${fingerprints.of("I/elements", [])}.12345678`,
+      false,
+    ],
     ["of parts, where there are steps", elements, [], {}, false],
     ["of null, where there are no steps", elements, null, record(elements, null), true],
   ];

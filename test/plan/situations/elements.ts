@@ -129,9 +129,9 @@ export const elements: Readonly<Record<string, Situation>> = {
   "elements: without positions": one(
     { elements: [FILL, CLICK] },
     {
-      elements: steps(CLICK, VISIBLE).map(({ raw: { index: _, ...raw }, ...rest }) => ({
-        ...rest,
-        raw,
+      elements: steps(CLICK, VISIBLE).map((one) => ({
+        ...one,
+        raw: Object.fromEntries(Object.entries(one.raw).filter(([key]) => key !== "index")),
       })),
     },
   ),
