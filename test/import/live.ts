@@ -7,6 +7,7 @@ import type {
   LiveTarget,
   LiveTestCase,
 } from "../../src/model/live.ts";
+import { anyCharacter } from "../any-character.ts";
 
 /** Random live services, with colliding names, texts of all kinds, gaps and unknown values. */
 export interface Service {
@@ -56,7 +57,7 @@ const NAMES = [
 
 const text = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...NAMES) },
-  { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 30 }) },
+  { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 30 }) },
 );
 const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined, freq: 4 });

@@ -14,6 +14,7 @@ import {
 } from "../../src/plan/steps.ts";
 import type { LiveDiscovery } from "../../src/model/live.ts";
 import { element } from "../../src/service/answers.ts";
+import { anyCharacter } from "../any-character.ts";
 import { fingerprints, liveCase } from "./build.ts";
 import { discovered } from "./situations/parts.ts";
 
@@ -109,7 +110,7 @@ const text = fc.oneof(
     "a",
     "EXPECT",
   ),
-  fc.string({ unit: "binary", maxLength: 6 }),
+  fc.string({ unit: anyCharacter, maxLength: 6 }),
   fc.string({ unit: "grapheme", maxLength: 6 }),
 );
 const json = fc.jsonValue({ maxDepth: 2 }).map((value) => parseJson(JSON.stringify(value)));

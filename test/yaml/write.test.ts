@@ -7,6 +7,7 @@ import { writeYaml } from "../../src/manifest/yaml/write.ts";
 import { readSlow } from "../../src/manifest/yaml/read-slow.ts";
 import { readFast } from "../../src/manifest/yaml/fast.ts";
 import type { Json } from "../../src/model/json.ts";
+import { anyCharacter } from "../any-character.ts";
 import { WORDS } from "./texts.ts";
 
 describe("a value is written as a person would write it", () => {
@@ -210,7 +211,7 @@ describe("comments", () => {
 
 const texts = fc.oneof(
   fc.constantFrom(...WORDS),
-  fc.string({ unit: "binary", maxLength: 12 }),
+  fc.string({ unit: anyCharacter, maxLength: 12 }),
   fc.string({
     unit: fc.constantFrom(...Array.from("ab01.:-+_#, \n\t'\"\\{[|>&*!?%@~=<eExX")),
     maxLength: 8,

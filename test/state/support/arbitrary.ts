@@ -10,6 +10,7 @@ import {
   emptyState,
 } from "../../../src/model/state.ts";
 import { applyEvents } from "../../../src/state/events.ts";
+import { anyCharacter } from "../../any-character.ts";
 import { SERVICE } from "./numbered.ts";
 
 /** Few addresses and names, so that events affect each other. */
@@ -105,7 +106,7 @@ export const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
     fc.constant(null),
     fc.boolean(),
     fc.double({ noNaN: true, noDefaultInfinity: true }).filter((number) => !Object.is(number, -0)),
-    fc.string({ unit: "binary" }),
+    fc.string({ unit: anyCharacter }),
     fc.array(tie("value"), { maxLength: 4 }),
     fc.dictionary(fc.string(), tie("value"), { maxKeys: 4, noNullPrototype: true }),
   ),
