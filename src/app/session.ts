@@ -336,11 +336,14 @@ export class Session {
     this.#locked = locked;
     const lost = AbortSignal.any(locked.map((session) => session.lost));
     let ending: NodeJS.Timeout | undefined;
-    lost.addEventListener("abort", () => {
+    const endSoon = (): void => {
       ending = setTimeout(() => this.#ending.abort(), CALLS_END_WITHIN);
-    });
+    };
+    lost.addEventListener("abort", endSoon);
     const close = async () => {
       clearTimeout(ending);
+      // Node keeps a signal of several others, and all that its listeners know, while it has any.
+      lost.removeEventListener("abort", endSoon);
       await inBatches(locked, async (one) => one.close().catch(() => {}));
       // All of them are closed; the error of the first one that failed counts.
       await sideBySide(locked.map((session) => session.close()));

@@ -275,9 +275,11 @@ function openSender(options: ClientOptions, signal: AbortSignal) {
   // Calls in flight register here: a signal walks through all its listeners whenever one is added
   // or removed.
   const inFlight = new Set<() => void>();
-  signal.addEventListener("abort", () => {
+  const interruptAll = (): void => {
     for (const interrupt of inFlight) interrupt();
-  });
+  };
+  // Node keeps a signal of several others, and all that its listeners know, while it has any.
+  signal.addEventListener("abort", interruptAll, { once: true });
 
   const headers = ["X-API-Key", key, "Accept", "application/json", "User-Agent", "tasc"];
   const headersOfBody = [...headers, "Content-Type", "application/json"];

@@ -67,10 +67,11 @@ export class Limiter {
     this.#limit = this.#max;
     this.#spacing = options.rateLimit === undefined ? 0 : 1000 / options.rateLimit;
     if (options.shareRate !== undefined) this.#takenUntil = 0;
-    options.signal.addEventListener("abort", () => {
+    const dismissAll = (): void => {
       for (const waiter of [...this.#returners.splice(0), ...this.#newcomers.splice(0)])
         waiter(false);
-    });
+    };
+    options.signal.addEventListener("abort", dismissAll, { once: true });
   }
 
   get concurrency(): number {
