@@ -15,6 +15,7 @@ import {
   matchTestCases,
   namesOf,
 } from "../../src/plan/match.ts";
+import { fewOf } from "../../src/plan/problem.ts";
 import { type TargetParts, liveCase, liveTarget, resource, stateOf, target } from "./build.ts";
 import { LOGIN, bound } from "./situations/parts.ts";
 
@@ -297,4 +298,15 @@ test("a lookup by name finds all of a name, and none without one", () => {
   let made = 0;
   const later = lazy(() => ({ made: ++made }));
   expect([made, later(), later(), made]).toEqual([0, { made: 1 }, { made: 1 }, 1]);
+});
+
+test("a message names 20, and counts more", () => {
+  const numbers = Array.from({ length: 22 }, (_, at) => `${at}`);
+  const first = numbers.slice(0, 20);
+  expect([20, 21, 22].map((all) => fewOf(numbers.slice(0, all), "|"))).toEqual([
+    first.join("|"),
+    `${first.join("|")} and 1 more`,
+    `${first.join("|")} and 2 more`,
+  ]);
+  expect(fewOf(["a", "b"])).toBe("a, b");
 });
