@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { testBadInputs } from "./bad-input.ts";
-import { loaded, PROJECT, target } from "./loading.ts";
+import { type DesiredResource, resourcesOf } from "../../src/model/desired.ts";
+import { load, loaded, PROJECT, target } from "./loading.ts";
 
 const SHOP = "target: shop\n";
 const THREE = `${PROJECT}stages: { dev: {}, staging: {}, production: {} }\n`;
@@ -179,5 +180,95 @@ stages:
     expect(only?.map(({ kind }) => kind)).toEqual(["defaults", "stage defaults", "stage"]);
     expect(b?.[0]).toBe(a?.[0]);
     expect(b?.[1]).toBe(a?.[1]);
+  });
+});
+
+describe("a target of several documents", () => {
+  const project = `${THREE}defaults: { testCases: { tags: [all] } }\npolicy: { onRemove: disable }\n`;
+  const files = {
+    "tasc.yaml": project,
+    "targets/z.yaml": `target: shop
+app: Shop
+id: 123e4567-e89b-12d3-a456-426614174000
+onRemove: ignore
+environments:
+  preview: { discoveryUrl: "https://preview.example.com", onlyStages: [staging] }
+  default: { discoveryUrl: "https://shop.example.com" }
+defaults: { testCases: { folder: F } }
+testCases:
+  b: { description: B }
+  a: { description: A, onlyStages: [dev] }
+moved: [{ from: testCase.shop.x, to: testCase.shop.b }]
+stages:
+  dev:
+    defaults: { testCases: { status: ENABLED } }
+    testCases: { b: { runStatus: "OFF" }, c: { description: C } }
+---
+target: blog
+app: Blog
+onlyStages: [production]
+---
+target: also
+app: Also
+`,
+    "targets/a.yaml": "target: shop\ntestCases: { d: { description: D } }\n",
+  };
+  const resolved = async (stage: string): Promise<string> => {
+    const { desired } = await loaded(files, { stage });
+    const line = ({ address, id, fields, layers }: DesiredResource): string =>
+      [
+        `${address} ${id ?? "-"} ${JSON.stringify(fields)}`,
+        ...layers.map(({ kind, file, path }) => `  ${kind} ${file} ${path.join(".")}`),
+      ].join("\n");
+    return desired.targets
+      .flatMap((one) => [
+        `${one.key} ${one.onRemove} ${JSON.stringify(one.moved)}`,
+        ...resourcesOf(one).map(line),
+      ])
+      .join("\n");
+  };
+  test.each(["dev", "production"])("is one in the stage %s", async (stage) => {
+    expect(`\n${await resolved(stage)}\n`).toMatchSnapshot();
+  });
+
+  test("tells a problem of a default once, and one of a resource at its address", async () => {
+    const result = await load(
+      {
+        "tasc.yaml": `${THREE}defaults: { testCases: { folder: "\${env:ONE}" } }\n`,
+        "targets/z.yaml": `target: shop
+app: Shop
+environments: { default: { discoveryUrl: "\${env:TWO}" } }
+defaults: { testCases: { entryPointUrlPath: "\${env:THREE}" } }
+testCases: { a: { description: "\${env:FOUR}" }, b: { description: "B" } }
+stages: { dev: { defaults: { testCases: { externalId: "\${env:FIVE}" } }, testCases: { b: { description: "\${env:SIX}" } } } }
+`,
+        "targets/y.yaml": `target: blog
+app: Blog
+---
+target: desk
+app: Desk
+defaults: { testCases: { folder: "\${env:SEVEN}" } }
+testCases: { a: { description: "A" }, b: { description: "\${env:EIGHT}" } }
+`,
+      },
+      { stage: "dev" },
+    );
+    const told = result.ok
+      ? []
+      : result.diagnostics.map(({ summary, address }) => `${summary}: ${address ?? "shared"}`);
+    expect(told.toSorted()).toEqual(
+      [
+        ["ONE", "shared"],
+        ["TWO", "environment.shop.default"],
+        ["THREE", "shared"],
+        ["FOUR", "testCase.shop.a"],
+        ["FIVE", "shared"],
+        ["SIX", "testCase.shop.b"],
+        ["SEVEN", "shared"],
+        ["EIGHT", "testCase.desk.b"],
+      ]
+        .map(([name, where]) => `The environment variable ${name} is not set: ${where}`)
+        .toSorted(),
+    );
   });
 });
