@@ -32,8 +32,6 @@ export function orderedParts(shape: Shape, names: readonly string[]): readonly s
 /** Whether a declared value means the same as the live one. */
 export function sameAsLive(compare: Compare, declared: Value, live: Json): boolean {
   if (declared === live) return true;
-  const isPlain = typeof declared !== "object" || declared === null;
-  if (isPlain && (typeof live !== "object" || live === null) && compare !== "url") return false;
   // Fast path: lists in the same order need no sorting.
   if (isArray(declared) && isArray(live) && declared.length === live.length)
     if (declared.every((item, at) => item === live[at])) return true;
