@@ -37,6 +37,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    // What is polled comes within milliseconds; a busy machine may take a hundred times as long.
+    expect: { poll: { timeout: 60_000 } },
     // Many tests wait for processes of their own, or for time to pass.
     maxWorkers: availableParallelism() + 1,
     // The files of a worker share its modules, which takes more than half a second less for each

@@ -29,7 +29,7 @@ test.each([["plan"], ["apply", "--auto-approve"], ["drift"]])(
         if (typeof collect === "function") collect();
         return clock.deref() === undefined;
       };
-      await expect.poll(isFreed, { timeout: 60_000 }).toBe(true);
+      await expect.poll(isFreed).toBe(true);
     });
   },
 );

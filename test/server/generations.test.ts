@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/model/json.ts";
 import {
   CASE,
@@ -120,9 +120,9 @@ describe("a discovery", () => {
   test("ends by itself after the configured time", async () => {
     const { call } = await start({ seed: seed(), discoveryTime: 1 });
     const { testCaseId } = await discover(call, { name: "n", prompt: "p" });
-    await vi.waitUntil(
-      async () => listAt((await call("GET", `${target}/notifications`)).body).length === 1,
-    );
+    await expect
+      .poll(async () => listAt((await call("GET", `${target}/notifications`)).body))
+      .toHaveLength(1);
     expect(at(await listedCase(call, testCaseId), "discovery", "status")).toBe("FINISHED");
   });
 
@@ -154,7 +154,7 @@ describe("a discovery", () => {
       clock: () => Date.UTC(2031, 0, 1),
       ids: () => id(0xe000 + made++),
     });
-    await vi.waitUntil(() => made > 0);
+    await expect.poll(() => made).toBeGreaterThan(0);
     expect(at(await listedCase(call, testCaseId), "discovery", "status")).toBe("FINISHED");
     expect(listAt((await call("GET", `${target}/notifications`)).body)).toHaveLength(1);
   });
