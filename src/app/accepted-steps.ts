@@ -28,16 +28,9 @@ export function stepsFile(stage: string, address: Address): string {
   return `${STEPS_FOLDER}/${stage}/${target}/${key}.txt`;
 }
 
-/** A file of accepted steps. It is read when the live steps are known. */
-interface AcceptedFile {
-  readonly file: string;
-  /** The address under which the steps were accepted. */
-  readonly address: Address;
-}
-
 export interface AcceptedSteps extends StepsReview {
-  /** The files of the stage: the declared address → its file, under its own or a former key. */
-  readonly files: ReadonlyMap<Address, AcceptedFile>;
+  /** Returns the file of a declared test case, under its own or a former key. */
+  readonly fileOf: (address: Address) => string | undefined;
   /** Files of test cases that the manifests do not declare. */
   readonly strays: readonly string[];
   /** What to warn of; of fingerprints under another key only after the steps were compared. */
@@ -65,8 +58,10 @@ export interface AcceptedRequest {
  */
 export function readAcceptedSteps(request: AcceptedRequest): AcceptedSteps {
   const { root, desired, mode, words, keep } = request;
-  const folder = `${STEPS_FOLDER}/${desired.stage}`;
-  const files = new Map<Address, AcceptedFile>();
+  const { stage } = desired;
+  const folder = `${STEPS_FOLDER}/${stage}`;
+  // The address under which steps were accepted. 10,000 paths would be kept to the end of a plan.
+  const places = new Map<Address, Address>();
   const faults: Diagnostic[] = [];
   const left = listFiles(root, folder);
   const take = (target: string, key: string): boolean =>
@@ -76,17 +71,18 @@ export function readAcceptedSteps(request: AcceptedRequest): AcceptedSteps {
     for (const { address, key, fields } of target.testCases) {
       const place = take(target.key, key) ? address : formerPlace(address, former, take);
       if (place === undefined) continue;
-      const file =
-        place === address ? `${folder}/${target.key}/${key}.txt` : stepsFile(desired.stage, place);
-      if (fields["elements"] !== undefined) faults.push(besideElements(address, file));
-      else files.set(address, { file, address: place });
+      if (fields["elements"] === undefined) places.set(address, place);
+      else faults.push(besideElements(address, stepsFile(stage, place)));
     }
   }
   refuseAll(faults);
   // All broken files are reported at once, as all mistakes of manifests are.
   const check = lazy(() => {
     const read = (file: string): string => readText(root, file);
-    const broken = [...files.values()].flatMap(({ file }) => brokenFile(file, read(file)) ?? []);
+    const broken = [...places.values()].flatMap((place) => {
+      const file = stepsFile(stage, place);
+      return brokenFile(file, read(file)) ?? [];
+    });
     if (broken.length > 0) throw new TascError("invalid", broken, read);
     return {};
   });
@@ -96,13 +92,16 @@ export function readAcceptedSteps(request: AcceptedRequest): AcceptedSteps {
   return {
     mode,
     words,
-    files,
+    fileOf: (address) => {
+      const place = places.get(address);
+      return place && stepsFile(stage, place);
+    },
     strays,
     get warnings() {
       return [...strayWarnings(request, strays), ...otherKeyWarning([...ofOtherKey])];
     },
     check,
-    isKnown: (address) => files.has(address),
+    isKnown: (address) => places.has(address),
     of: (address, live) => {
       const found = compare(address, live);
       return keep ? { ...found, steps: stepsOf(live, words) } : found;
@@ -110,12 +109,13 @@ export function readAcceptedSteps(request: AcceptedRequest): AcceptedSteps {
   };
 
   function compare(address: Address, live: LiveSteps): Acceptance {
-    const own = files.get(address);
-    if (own === undefined) return acceptanceOf(undefined, live, words);
-    const text = readText(root, own.file);
-    if (text === fileText(own.address, openly(live))) return ACCEPTED;
+    const place = places.get(address);
+    if (place === undefined) return acceptanceOf(undefined, live, words);
+    const file = stepsFile(stage, place);
+    const text = readText(root, file);
+    if (text === fileText(place, openly(live))) return ACCEPTED;
     check();
-    if (hasOtherKey(text, words)) ofOtherKey.add(own.file);
+    if (hasOtherKey(text, words)) ofOtherKey.add(file);
     const found = readFileText(text);
     return acceptanceOf("steps" in found ? found.steps : undefined, live, words);
   }

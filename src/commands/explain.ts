@@ -120,7 +120,7 @@ async function explainRemoved(session: Session, { address, origin }: Removal): P
 
 /** Returns where a test case's steps were accepted; undefined if they were not, or without git. */
 function acceptanceIn(session: Session, { address }: DesiredResource) {
-  const file = session.acceptedSteps()?.files.get(address)?.file;
+  const file = session.acceptedSteps()?.fileOf(address);
   if (file === undefined) return undefined;
   const line = git(session.root, ["log", "-1", "--format=%cI %h", "--", `:(literal)${file}`]);
   if (line === undefined) return undefined;

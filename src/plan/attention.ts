@@ -24,7 +24,7 @@ import { memoryOf } from "./memory.ts";
 import type { NotJudged } from "./passed-in.ts";
 import { type LongerQuarantine, endingQuarantines } from "./quarantine.ts";
 import { isRediscovering, isShown } from "./staleness.ts";
-import { reviewedCases } from "./steps.ts";
+import { type ReviewedCase, reviewedCases } from "./steps.ts";
 
 /*
  * What a reviewer must see is decided here alone: one row for each kind of harm. Every output prints what the rows
@@ -59,9 +59,14 @@ export interface Finding {
   readonly concerns?: "all test cases";
 }
 
+/** What all rows share. */
+interface Looked extends Subject {
+  readonly reviewed: readonly ReviewedCase[];
+}
+
 interface Row {
   readonly severity: AttentionSeverity;
-  readonly find: (subject: Subject) => readonly Finding[];
+  readonly find: (subject: Looked) => readonly Finding[];
   /** The words after one address, after several, and the whole head if there are none. */
   readonly says: readonly [one: string, many: string, none?: string];
   /** What the findings come to, in brackets. */
@@ -313,8 +318,9 @@ function eachReviewed(
   state: StepsState,
   of: (isReviewed: boolean, live: LiveResource) => Partial<Finding> = () => ({}),
 ) {
-  return ({ matched, held }: Subject): readonly Finding[] =>
-    reviewedCases(matched, state).map(({ resource: { address }, live, mode }) => {
+  return ({ reviewed, held }: Looked): readonly Finding[] =>
+    reviewed.flatMap(({ resource: { address }, live, acceptance, mode }) => {
+      if (acceptance.state !== state) return [];
       const what = held?.has(address) === true ? "stays off until they are accepted" : undefined;
       return { address, ...defined({ what }), ...of(mode === "reviewed", live) };
     });
@@ -363,7 +369,12 @@ function lossWords(losses: readonly StepLosses[]): readonly string[] {
 
 /** Returns what each row finds, by code, in the order of the table. */
 export function findingsOf(subject: Subject): ReadonlyMap<AttentionCode, readonly Finding[]> {
-  return new Map(ATTENTION_CODES.map((code) => [code, ROWS[code]?.find(subject) ?? []] as const));
+  const { matched } = subject;
+  const looked = {
+    ...subject,
+    reviewed: reviewedCases(matched, ({ state }) => state !== "accepted"),
+  };
+  return new Map(ATTENTION_CODES.map((code) => [code, ROWS[code]?.find(looked) ?? []] as const));
 }
 
 /**

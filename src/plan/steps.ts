@@ -3,7 +3,7 @@ import { cached } from "../model/collections.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import { type Json, type JsonObject, defined, isArray, isObject } from "../model/json.ts";
 import type { LiveElement, LiveResource } from "../model/live.ts";
-import type { Acceptance, Step, StepClass, StepDifference, StepsState } from "../model/steps.ts";
+import type { Acceptance, Step, StepClass, StepDifference } from "../model/steps.ts";
 import { SENSITIVE } from "../model/value.ts";
 import { alignLists } from "./align.ts";
 import type { MatchedTarget } from "./matched-target.ts";
@@ -324,11 +324,11 @@ export interface ReviewedCase {
 
 /**
  * Returns the live test cases of a plan whose steps are compared, in the order of the manifests.
- * @param state only those in this state, of which there are few among 10,000
+ * @param isMeant only these, of which there are few among 10,000
  */
 export function reviewedCases(
   matched: Pick<ReadonlyMap<string, MatchedTarget>, "values">,
-  state?: StepsState,
+  isMeant: (acceptance: Acceptance) => boolean = () => true,
 ): readonly ReviewedCase[] {
   const found: ReviewedCase[] = [];
   for (const { steps, target, matches } of matched.values()) {
@@ -337,7 +337,7 @@ export function reviewedCases(
       const live = matches.get(resource.address)?.live;
       if (live === undefined) continue;
       const acceptance = reviewed(steps, resource, live);
-      if (acceptance !== undefined && (state === undefined || acceptance.state === state))
+      if (acceptance !== undefined && isMeant(acceptance))
         found.push({ resource, live, acceptance, mode: steps.mode });
     }
   }

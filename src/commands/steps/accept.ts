@@ -66,7 +66,7 @@ async function acceptSteps(session: Session, options: OptionsOf<typeof OPTIONS>)
   }
   const files = cases.flatMap(({ resource: { address }, acceptance: { steps = [] } }) => {
     if (steps.length === 0) return [];
-    const own = accepted?.files.get(address)?.file;
+    const own = accepted?.fileOf(address);
     const file = stepsFile(stage, address);
     const before = own === undefined ? undefined : readText(root, own);
     return [{ file, before, after: fileText(address, steps), own }];
