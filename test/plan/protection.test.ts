@@ -75,6 +75,19 @@ const withBlog: Situation = {
   },
 };
 
+/** Two live targets, of which only `shop` was read, and a base that means the other one. */
+const readShop = {
+  targets: [liveTarget(), { ...liveTarget(), id: "B" }],
+  testCases: new Map([["T", live.testCases]]),
+};
+const blogBase: Situation = {
+  ...withBlog,
+  input: {
+    ...withBlog.input,
+    live: { targets: [{ ...liveTarget(), id: "B", app: "Blog" }], testCases: new Map() },
+  },
+};
+
 const rows: Readonly<Record<string, Row>> = {
   "nothing is protected": { plan: declares({}), policy: {} },
   "another is protected": { plan: declares({}), policy: { protected: [PAY.replace("pay", "p")] } },
@@ -260,6 +273,19 @@ const rows: Readonly<Record<string, Row>> = {
       },
     ],
   },
+  "the base has a target of which one test case is protected": {
+    plan: { ...declares({}), input: { live: readShop } },
+    policy: { protected: ["testCase.blog.post"] },
+    base: [blogBase],
+  },
+  "the base has a target that is out of scope": {
+    plan: {
+      ...declares({}),
+      input: { live: readShop, scope: { only: ["target.shop"], exclude: [] } },
+    },
+    policy: { protected: ["*.blog", "*.blog.*"] },
+    base: [blogBase],
+  },
   "the base has a target that is read under another key": {
     plan: declares({}),
     policy: { protected: ["*.blog", "*.blog.*"] },
@@ -337,6 +363,19 @@ function plannedOf(plan: Situation, removed: readonly Address[] = []): Planned {
     desired: { ...desired, removed: removed.map((address) => ({ address, origin })) },
   });
 }
+
+test("a breach is told at the place that declares the resource", () => {
+  const layer = { kind: "base", file: "a.yaml", path: ["testCases", "pay"], value: {} } as const;
+  const declared = target({ testCases: { pay: { ...pay, status: "DISABLED" } } });
+  const testCases = declared.testCases.map((one) => ({ ...one, layers: [layer] }));
+  const planned = planOf({
+    declared: {},
+    live,
+    input: { desired: project({ ...declared, testCases }) },
+  });
+  const input = { ...planned, policy: onlyPay, now: 0, inScope: () => true };
+  expect(protectedBreaches(input, undefined).map(({ origin }) => origin)).toEqual([layer]);
+});
 
 test.each(Object.entries(rows))("%s", (_, { plan, policy = onlyPay, removed, more, base }) => {
   const found = protectedBreaches(
