@@ -1,5 +1,5 @@
 import { type Address, parseAddress, placeOf } from "../model/address.ts";
-import { groupBy } from "../model/collections.ts";
+import { cached, groupBy } from "../model/collections.ts";
 import { byAddress } from "../model/desired.ts";
 import { fieldsOf } from "../model/fields.ts";
 import {
@@ -297,8 +297,14 @@ const ROWS: Readonly<Partial<Record<AttentionCode, Row>>> = {
 /** Maximum length of the service's message about a failed generation, in characters. */
 const LONGEST_MESSAGE = 200;
 
-/** Returns the test cases whose generation or lack of steps must be told. */
-function generationsIn({ plan, matched }: Subject) {
+/** Returns the test cases whose generation or lack of steps must be told: two rows ask. */
+function generationsIn(subject: Subject) {
+  return cached(GENERATIONS, subject, () => findGenerations(subject));
+}
+
+const GENERATIONS = new WeakMap<Subject, ReturnType<typeof findGenerations>>();
+
+function findGenerations({ plan, matched }: Subject) {
   const changed = byAddress(plan.changes);
   return [...matched.values()].flatMap((target) =>
     target.target.testCases.flatMap((resource) => {

@@ -33,6 +33,8 @@ interface ElementsDiff {
   readonly losses?: StepLosses | undefined;
 }
 
+const NO_DIFFERENCE: ElementsDiff = { body: {}, locators: [], shown: [], warnings: [] };
+
 /**
  * Compares elements. If only locator lines differ, each gets a call; otherwise one PATCH has all,
  * and lines follow.
@@ -43,9 +45,12 @@ export function diffElements(
   memory: Memory,
 ): ElementsDiff {
   const value = resource.fields["elements"];
-  if (value === undefined || isUnknown(value))
-    return { body: {}, locators: [], shown: [], warnings: [] };
+  if (value === undefined) return NO_DIFFERENCE;
   const declared = declaredElements(value);
+  const isSame = sameElements(declared, current);
+  // The usual case comes first: it needs no search of which step is which.
+  if (isSame && declared.every((step) => step["locatorLine"] === undefined)) return NO_DIFFERENCE;
+  if (isUnknown(value)) return NO_DIFFERENCE;
   const matches = alignElements(declared, current, memory);
   const locators = matches.filter((match) => locatorDifference(match, memory) !== undefined);
   const lines = locators.map((match): FieldChange => {
@@ -58,7 +63,7 @@ export function diffElements(
       ...(by === undefined || by === "new" ? {} : { changedBy: by }),
     };
   });
-  if (sameElements(declared, current)) return { body: {}, locators, shown: lines, warnings: [] };
+  if (isSame) return { body: {}, locators, shown: lines, warnings: [] };
   const mayHold = mayHoldSecret(ELEMENTS, memory);
   const authors = authorsOf(declared, matches, current, memory);
   const changes = elementChanges(matches, current, authors);
