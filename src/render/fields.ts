@@ -120,7 +120,9 @@ export function longTexts({ before, after }: FieldJson) {
 const LONG = 60;
 
 export function isLongText(value: Json | undefined): value is string {
-  return typeof value === "string" && (value.includes("\n") || textWidth(value) > LONG);
+  if (typeof value !== "string") return false;
+  // No character is wider than two columns.
+  return value.includes("\n") || (value.length * 2 > LONG && textWidth(value) > LONG);
 }
 
 /**
