@@ -128,6 +128,13 @@ const ESCAPE =
   String.raw`|(${LETTER}\p{M}{0,30})`;
 
 /**
+ * More than the characters between the beginning of what is not yet an escape, or not one that
+ * changes anything, and what makes it one: two digits after a percent sign, the name or number of
+ * an HTML character, or the 30 accents of a letter.
+ */
+const REACH = 64;
+
+/**
  * Finds the escapes of a text. Few characters of a document begin one, and the small pattern finds
  * those several times as fast; next to one escape there often is another, e.g. the next letter.
  * @param first where the first of them may begin
@@ -245,10 +252,12 @@ export function decodedText(raw: Rewritten): Rewritten {
   // No level of decoding changes what is in front of the first escape.
   const first = raw.text.search(ENCODED);
   if (first < 0) return raw;
-  let text = raw;
+  let [text, from] = [raw, first];
   for (let depth = 0; depth < DEEPEST; depth++) {
-    const next = rewrite(text, escapesIn(text.text, first), decodedPieces, false);
+    const next = rewrite(text, escapesIn(text.text, from), decodedPieces, false);
     if (next === text) break;
+    // Only what reaches into decoded text can have become an escape.
+    from = Math.max(first, (next.pieces[0] ?? 0) - REACH);
     text = next;
   }
   return text;

@@ -221,6 +221,14 @@ describe("the redactor", () => {
     expect(createRedactor(["abcd"]).text("abcd")).toBe("(sensitive)");
   });
 
+  test.each(["&#x2&#54;;", "%2&#54;", "&am&#112;;", "%&#50;6"])(
+    "finds a secret whose %s is an escape only after decoding, far behind other escapes",
+    (sign) => {
+      const text = `100% ${"x".repeat(200)} Tr0ub${sign}Qdor9`;
+      expect(createRedactor(["Tr0ub&Qdor9"]).text(text)).toContain("(sensitive)");
+    },
+  );
+
   test("does not change a text without secrets", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom("x", "y", "%", "\\", "&", "\n") }), (text) => {
