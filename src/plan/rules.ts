@@ -37,36 +37,43 @@ export function brokenRules(rules: readonly Rule[], judged: Judged): readonly Vi
     when: rule.when === undefined ? undefined : expressionOf(rule, rule.when),
     required: expressionOf(rule, rule.require),
   }));
-  // The rules about one kind share what they read: there may be 100,000 test cases.
-  const subjects = new Map(
-    [...groupBy(compiled, ({ rule }) => rule.for)].map(([kind, own]) => [
-      kind,
-      subjectsOf(
-        kind,
-        own.flatMap(({ when, required }) => [...(when?.names ?? []), ...required.names]),
-        judged,
-      ),
-    ]),
-  );
-  return compiled.flatMap(({ rule, when, required }) => {
-    const violations: Violation[] = [];
-    for (const { variables, address, resource } of subjects.get(rule.for) ?? []) {
-      const applies = when?.holds(variables) ?? true;
-      const holds = applies === true ? required.holds(variables) : applies || true;
-      if (holds === true) continue;
-      const key = applies === true ? "require" : "when";
-      const broken = holds === false ? "is not true" : "cannot be evaluated";
-      violations.push({
-        rule: rule.name,
-        level: rule.level,
-        summary: oneLine(rule.message ?? `\`${rule[key] ?? ""}\` ${broken}`),
-        detail: detailOf(rule, key, holds),
-        ...(address === undefined ? {} : { address }),
-        origin: (resource && originOf(resource)) ?? rule.origin,
-      });
-    }
-    return violations;
-  });
+  const violations = new Map<Rule, Violation[]>(compiled.map(({ rule }) => [rule, []]));
+  // The rules about one kind share what they read, and nothing is kept of it: there may be 100,000
+  // test cases.
+  for (const [kind, own] of groupBy(compiled, ({ rule }) => rule.for)) {
+    const names = own.flatMap(({ when, required }) => [...(when?.names ?? []), ...required.names]);
+    for (const subject of subjectsOf(kind, names, judged))
+      for (const one of own) {
+        const violation = violationOf(one, subject);
+        if (violation !== undefined) violations.get(one.rule)?.push(violation);
+      }
+  }
+  return [...violations.values()].flat();
+}
+
+interface Compiled {
+  readonly rule: Rule;
+  readonly when: Expression | undefined;
+  readonly required: Expression;
+}
+
+function violationOf(
+  { rule, when, required }: Compiled,
+  { variables, address, resource }: Subject,
+): Violation | undefined {
+  const applies = when?.holds(variables) ?? true;
+  const holds = applies === true ? required.holds(variables) : applies || true;
+  if (holds === true) return undefined;
+  const key = applies === true ? "require" : "when";
+  const broken = holds === false ? "is not true" : "cannot be evaluated";
+  return {
+    rule: rule.name,
+    level: rule.level,
+    summary: oneLine(rule.message ?? `\`${rule[key] ?? ""}\` ${broken}`),
+    detail: detailOf(rule, key, holds),
+    ...(address === undefined ? {} : { address }),
+    origin: (resource && originOf(resource)) ?? rule.origin,
+  };
 }
 
 function detailOf(rule: Rule, key: "when" | "require", holds: false | { readonly fault: string }) {
@@ -83,21 +90,22 @@ function expressionOf(rule: Rule, text: string): Expression {
   return compiled;
 }
 
-/** Returns all that rules about a subject look at, with the named variables. */
-function subjectsOf(
+/** Returns all that rules about a subject look at, with the named variables, one after another. */
+function* subjectsOf(
   kind: Rule["for"],
   names: readonly string[],
   { stage, resources, plan }: Judged,
-): readonly Subject[] {
-  if (kind === "plan") return plan === undefined ? [] : [{ variables: planVariables(plan) }];
-  if (kind === "change") return plan === undefined ? [] : changeSubjects(plan, resources);
+): Iterable<Subject> {
+  if (kind === "plan" || kind === "change") {
+    if (plan === undefined) return;
+    if (kind === "plan") yield { variables: planVariables(plan) };
+    else yield* changeSubjects(plan, resources);
+    return;
+  }
   const read = resourceReader(kind, names);
-  const own = resources.filter((resource) => resource.kind === kind);
-  return own.map((resource) => ({
-    variables: read(stage, resource),
-    address: resource.address,
-    resource,
-  }));
+  for (const resource of resources)
+    if (resource.kind === kind)
+      yield { variables: read(stage, resource), address: resource.address, resource };
 }
 
 function planVariables({ stage, changes, summary }: Plan) {
