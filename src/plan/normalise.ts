@@ -64,6 +64,8 @@ export type Difference = Pick<FieldChange, "path" | "before" | "after">;
  */
 export function differences(before: Json, after: Json): readonly Difference[] {
   const found = deepDiff.diff<Json, Json>(before, after) ?? [];
+  // The library does not see that a member with an empty name was added.
+  if (found.length === 0 && !sameJson(before, after)) return [{ path: [], before, after }];
   // The library reports the additional items of a longer list from its end.
   return found.map(difference).toSorted(({ path: a }, { path: b }) => {
     const at = a.findIndex((part, nth) => part !== b[nth]);

@@ -584,6 +584,7 @@ describe("one form for values of one meaning", () => {
     [{ a: 1, b: 2 }, { a: 1, b: 3 }, [{ path: ["b"], before: 2, after: 3 }]],
     [{ a: 1 }, {}, [{ path: ["a"], before: 1 }]],
     [{}, { a: null }, [{ path: ["a"], after: null }]],
+    [{}, { "": 1 }, [{ path: [], before: {}, after: { "": 1 } }]],
     [
       { a: [1] },
       { a: [2, 3, 4] },
