@@ -4,11 +4,11 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 // Tests of the pure core: plain functions on plain data, without a process, a server or a file, and
 // quick enough to run at every save (`npx vitest run --project unit`). Those left out try all
-// features at once, or read folders.
+// features at once, read folders, or take a second.
 export const UNIT = [
   "test/model/**/*.test.ts",
   "test/plan/**/!(keeping|names).test.ts",
-  "test/manifest/!(error-codes|features|finding|interpolation|schemas|secrets).test.ts",
+  "test/manifest/!(error-codes|features|finding|interpolation|locate|parts|plain-cel|schemas|secrets|shape).test.ts",
   "test/policy/{protected,violations}.test.ts",
   "test/results/laws.test.ts",
   "test/state/{document,events,explain,reduce}.test.ts",
