@@ -269,8 +269,9 @@ export function isCanonical(text: string): boolean {
 }
 
 /**
- * Returns a decoded text without its formatting, which is its canonical form. Pieces are many, as a document has one in each line, and
- * few documents have a match for which they are needed, so they are collected for the first one.
+ * Returns a decoded text without its formatting, which is its canonical form. Pieces are many, as a
+ * document has one in each line, and few documents have a match for which they are needed, so they
+ * are collected for the first one.
  */
 export function levelledText(from: Rewritten): Rewritten {
   const text = from.text.replace(BLANK_RUN, " ").replace(QUOTE_RUN, '"');

@@ -42,7 +42,7 @@ export class HttpBackend implements Backend {
   readonly #world: StateRuntime;
   /** The last addition to a shared document. The next waits for it, not to be overwritten by it. */
   #lastAddition: Promise<unknown> = Promise.resolve();
-  /** Targets that were added to a stage's index and are looked for once more when a lock is released. */
+  /** By stage: targets added to its index, which are looked for again when a lock is released. */
   readonly #added = new Map<string, readonly string[]>();
 
   constructor(config: HttpConfig, client: StateClient, world: StateRuntime) {
