@@ -1,6 +1,6 @@
 import { type Address, addressOf, targetOf } from "../model/address.ts";
 import { type DesiredResource, sendable } from "../model/desired.ts";
-import { fieldsOf } from "../model/fields.ts";
+import { type Field, fieldsOf } from "../model/fields.ts";
 import type { Json } from "../model/json.ts";
 import type { BatchRecord, Fingerprint, State } from "../model/state.ts";
 import { reveal } from "../model/value.ts";
@@ -33,9 +33,9 @@ export function batchContent(
     const value = sendable(resource, field.name);
     if (value === undefined) return [];
     const plain = reveal(value);
-    if (field.shape.type !== "reference" || typeof plain !== "string")
-      return [{ name: field.name, sent: plain, declared: plain }];
-    const id = idOf(addressOf(field.shape.to, targetOf(resource.address), plain));
+    const referred = referredBy(resource, field);
+    if (referred === undefined) return [{ name: field.name, sent: plain, declared: plain }];
+    const id = idOf(referred);
     isKnown &&= id !== undefined;
     return [{ name: field.name, sent: { id: id ?? "" }, declared: plain }];
   });
@@ -45,6 +45,18 @@ export function batchContent(
     isKnown ? sent : declared,
   ]);
   return fingerprints.of("batchGeneration", Object.fromEntries(entries));
+}
+
+/** Returns the addresses of the same target that a resource refers to. */
+export function referencesOf(resource: DesiredResource): readonly Address[] {
+  return fieldsOf(resource.kind).flatMap((field) => referredBy(resource, field) ?? []);
+}
+
+function referredBy(resource: DesiredResource, { name, shape }: Field): Address | undefined {
+  const value = sendable(resource, name);
+  if (shape.type !== "reference" || value === undefined) return undefined;
+  const key = reveal(value);
+  return typeof key === "string" ? addressOf(shape.to, targetOf(resource.address), key) : undefined;
 }
 
 /** Whether the content of a record is what the batch generation would send now. */

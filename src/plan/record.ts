@@ -5,7 +5,7 @@ import { defined, sameJson } from "../model/json.ts";
 import type { LiveResource } from "../model/live.ts";
 import type { Binding, FieldRecord, LocatorRecord, StateEvent } from "../model/state.ts";
 import { type Value, isSensitive, isUnknown } from "../model/value.ts";
-import { batchContent, idsOf, ranWith } from "./batches.ts";
+import { batchContent, idsOf, ranWith, referencesOf } from "./batches.ts";
 import { type Comparison, compareField } from "./compare.ts";
 import type { MatchedTarget } from "./matched-target.ts";
 import { NOT_READ_YET, declaredElements, saysAll, selectorsDigest } from "./elements.ts";
@@ -34,7 +34,14 @@ export function refreshEvents(
   if (live === undefined) return keyed;
   // After a change of the key, all records of the target are useless, so all are made again,
   // regardless of scope.
-  const isRead = keyHolds(state, fingerprints) ? inScope : () => true;
+  const isInScope = keyHolds(state, fingerprints) ? inScope : () => true;
+  // A batch generation is recorded by the ids that it sends, so state must have these as well: an
+  // id that is gone would make it run a second time.
+  const sent = new Set(
+    matched.target.batchGenerations
+      .filter(({ address }) => isInScope(address))
+      .flatMap(referencesOf),
+  );
   const read = new Set<string>();
   return [
     ...keyed,
@@ -45,7 +52,8 @@ export function refreshEvents(
     ...[...matched.resources.values()].flatMap((resource) => {
       const { address, kind } = resource;
       const own = matched.matches.get(address)?.live;
-      if (own === undefined || !(kind === "target" || isRead(address))) return [];
+      const isRead = kind === "target" || isInScope(address) || sent.has(address);
+      if (own === undefined || !isRead) return [];
       read.add(own.id);
       const memory = memoryOf(address, own.id, { ...matched, fingerprints });
       const before = memory.binding;

@@ -575,6 +575,26 @@ describe("batch generations", () => {
       expect((await bench.apply(changed)).writes).toBe(1);
     }
   });
+  test("do not run again if their prerequisite was made again by hand, and --only leaves it out", async () => {
+    const bench = benchWith();
+    await managed(bench);
+    const testCases = { login: made("Log in") };
+    await bench.apply(shop({ testCases }));
+    const [live] = bench.service.targets;
+    const [old] = live?.testCases ?? [];
+    if (live === undefined || old === undefined) throw new Error("nothing was created");
+    live.testCases.splice(0, 1, { ...old, id: bench.service.newId("case") });
+    const wanted = shop({
+      testCases,
+      batchGenerations: { spring: { prompt: "Spring", prerequisite: "login" } },
+    });
+    const scope = { only: [address], exclude: [] };
+    expect(await bench.apply(wanted, { scope })).toMatchObject({
+      writes: 1,
+      outcome: { done: [address], notTaken: [] },
+    });
+    expect((await bench.apply(wanted)).writes).toBe(0);
+  });
   test("treat a declared null like a missing field", async () => {
     const bench = benchWith();
     await managed(bench);
