@@ -274,7 +274,7 @@ function base64Forms(secret: string): readonly Pattern[] {
   const little = Buffer.from(begin, "utf16le");
   const own = encodedForms(Buffer.from(secret), BASE64, SHORTEST_SECRET);
   const others = [
-    ...writtenForms(begin).map((form) => Buffer.from(form)),
+    ...writtenForms(begin).flatMap((form) => (form === begin ? [] : [Buffer.from(form)])),
     ...(LATIN.test(begin) ? [Buffer.from(begin, "latin1")] : []),
     little,
     Buffer.from(little).swap16(),
@@ -327,8 +327,9 @@ function base32(bytes: Buffer): string {
  */
 function encodedForms(all: Buffer, { encode, bits, group, tail }: typeof HEX, shortest = CASELESS) {
   const bytes = all.subarray(0, ENOUGH);
-  const forms = [...Array(group).keys()].map((offset) =>
-    encode(Buffer.concat([Buffer.alloc(offset), bytes])).slice(
+  const padded = Buffer.concat([Buffer.alloc(group - 1), bytes]);
+  const forms = Array.from({ length: group }, (_, offset) =>
+    encode(padded.subarray(group - 1 - offset)).slice(
       Math.ceil((offset * 8) / bits),
       Math.floor(((offset + bytes.length) * 8) / bits),
     ),

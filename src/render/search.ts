@@ -49,22 +49,19 @@ export class Search {
   readonly #filter = new Uint8Array(1 << 16);
 
   constructor(patterns: readonly Pattern[]) {
-    const different = new Map(
-      patterns.map((pattern) => [
-        `${pattern.exact ?? ""}\0${pattern.tail?.source ?? ""}\0${pattern.text}`,
-        pattern,
-      ]),
-    );
     const shortest = patterns.reduce((least, { text }) => Math.min(least, text.length), Infinity);
-    this.#step = different.size > MANY ? 1 : Math.min(WIDEST_STEP, shortest - GRAM + 1);
-    for (const pattern of different.values()) {
+    this.#step = patterns.length > MANY ? 1 : Math.min(WIDEST_STEP, shortest - GRAM + 1);
+    for (const pattern of patterns) {
       const { length } = pattern.text;
       let [hash, power] = [0, 1];
       for (let at = 0; at < length; at++) {
         hash = (Math.imul(hash, BASE) + pattern.text.charCodeAt(at)) | 0;
         power = Math.imul(power, BASE);
       }
-      cached<number, Pattern[]>(this.#byHash, hash, () => []).push(pattern);
+      const alike = cached<number, Pattern[]>(this.#byHash, hash, () => []);
+      const known = alike.findIndex((one) => isSame(one, pattern));
+      if (known === -1) alike.push(pattern);
+      else alike[known] = pattern;
       for (let offset = 0; offset < this.#step; offset++) {
         const gram = gramAt(pattern.text, offset);
         const own = cached<number, Shape[]>(this.#shapes, gram, () => []);
@@ -107,6 +104,11 @@ export class Search {
       }
     }
   }
+}
+
+/** Whether two patterns find the same places in the same way. */
+function isSame(one: Pattern, other: Pattern): boolean {
+  return one.text === other.text && one.exact === other.exact && one.tail === other.tail;
 }
 
 function gramAt(text: string, at: number): number {
