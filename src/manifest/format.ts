@@ -25,7 +25,8 @@ function formatDocument(text: string, root: ManifestPart): string {
   const before = readTree(text);
   if (!before.ok || !isObject(before.value)) return text;
   const formatted = new Formatter(text).range(0, text.length, before.root, root);
-  const after = formatted === text ? before : read(formatted);
+  if (formatted === text) return text;
+  const after = read(formatted);
   const isSame = after.ok && sameJson(after.value, before.value) && sameCharacters(text, formatted);
   return isSame ? formatted : text;
 }
