@@ -64,6 +64,14 @@ const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
 const nullable = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null | undefined> =>
   fc.oneof(arbitrary, arbitrary, fc.constant(null), fc.constant(undefined));
 
+/** `fc.webUrl()` gives the same, but first makes a table of all characters, which takes a second. */
+const webUrl = fc
+  .tuple(
+    fc.constantFrom("http", "https"),
+    fc.domain(),
+    fc.array(fc.string({ unit: anyCharacter }).map(encodeURIComponent)),
+  )
+  .map(([scheme, domain, path]) => [`${scheme}://${domain}`, ...path].join("/"));
 const url = fc.oneof(
   fc.constantFrom(
     "https://shop.example.com",
@@ -75,7 +83,7 @@ const url = fc.oneof(
     "",
     "data:,x",
   ),
-  fc.webUrl(),
+  webUrl,
 );
 
 const environment: fc.Arbitrary<Omit<LiveEnvironment, "id">> = fc.record({
