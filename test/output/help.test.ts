@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { runHere } from "../contract/support/here.ts";
 import { readyTexts } from "../../scripts/help.ts";
 
 const DIST = join(import.meta.dirname, "../../dist");
@@ -27,11 +28,12 @@ test("the help texts of the build match the command table", async () => {
 
 test.each(["--help", "-h", "--version", "-v", "-V"])(
   "%s prints the same text as the parser",
-  (word) => {
-    const ready = tasc([word]);
+  async (word) => {
+    const { status, text, stderr } = tasc([word]);
     // With another option, the parser prints the text.
-    expect(ready).toEqual(tasc(["--no-color", word]));
-    expect(ready).toMatchObject({ status: 0, stderr: "" });
+    const parsed = await runHere(["--no-color", word], ".", {});
+    expect({ code: status, stdout: text, stderr }).toEqual(parsed);
+    expect(parsed).toMatchObject({ code: 0, stderr: "" });
   },
 );
 

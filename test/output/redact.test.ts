@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Secrets } from "../../src/model/value.ts";
 import { createRedactor } from "../../src/render/redact.ts";
+import { Search } from "../../src/render/search.ts";
 
 const SECRET = 'p@ss "w\\rd" <ä/ü>\té👩‍👩‍👧+?';
 
@@ -326,12 +327,14 @@ test("8000 lines with the same beginning are found in a text of that beginning i
   expect(out.slice(60_000)).toBe("-(sensitive)-");
 });
 
-test("450 secrets that each begin with the previous one are found in less than 3 s", () => {
+test("450 secrets that each begin with the previous one are found as one match at each place", () => {
   const secrets = Array.from({ length: 450 }, (_, at) => "1a".repeat(4 + at));
-  const started = process.cpuUsage();
-  expect(createRedactor(secrets).text("1a".repeat(30_000))).toBe("(sensitive)");
-  // Storing the matches of every secret at every position took 7 s and 2 GB.
-  expect(process.cpuUsage(started).user).toBeLessThan(3_000_000);
+  const text = "1a".repeat(3_000);
+  // Storing the matches of every secret at every position took 7 s and 2 GB in a longer text.
+  const places: number[] = [];
+  new Search(secrets.map((own) => ({ text: own }))).scan(text, (start) => places.push(start));
+  expect(places.length).toBe(new Set(places).size);
+  expect(createRedactor(secrets).text(text)).toBe("(sensitive)");
 });
 
 test("a long secret in base64 is redacted to its end, even if another secret is its beginning", () => {
