@@ -2,11 +2,10 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { STEPS_FOLDER, stepsFile } from "../app/accepted-steps.ts";
 import { type NewText, withTexts, writeTexts } from "../edit/edit-files.ts";
-import { type Folder, foldersWith } from "../edit/import/folders.ts";
-import { LAYOUTS } from "../edit/import/layout.ts";
+import { foldersWith } from "../edit/import/folders.ts";
 import { pairTargets } from "../edit/import/pair-targets.ts";
-import type { ImportSources } from "../edit/import/planned-project.ts";
 import { type Prepared, prepare } from "../edit/import/prepare.ts";
+import { type Folder, type ImportSources, LAYOUTS } from "../edit/import/sources.ts";
 import { patchOf } from "../edit/patch.ts";
 import { nearest } from "../manifest/problem.ts";
 import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
@@ -347,12 +346,6 @@ async function carryOut(
   removed: boolean,
   timeout: number,
 ): Promise<void> {
-  const added = files.map(({ file, text }) => ({
-    file,
-    bom: false,
-    before: undefined,
-    after: text,
-  }));
   const sample = join(session.root, SAMPLE.file);
   await session.withLocks([...learnt.keys()], { timeout, why: "tasc import" }, async (states) => {
     for (const [target, { isNew, state }] of states) {
@@ -370,7 +363,7 @@ async function carryOut(
     for (const [target, events] of learnt) await states.get(target)?.record(events);
     if (removed) rmSync(sample);
     try {
-      writeTexts(session.root, [...texts, ...added, ...steps]);
+      writeTexts(session.root, [...texts, ...files, ...steps]);
     } catch (error) {
       if (removed) writeFileSync(sample, SAMPLE.text, { flag: "wx" });
       throw error;
@@ -410,12 +403,12 @@ function importView(
         change: "merged",
         diff: dryRun ? patchOf(text) : undefined,
       })),
-      ...files.map(({ file, environments, testCases, text }) => ({
+      ...files.map(({ file, environments, testCases, after }) => ({
         file,
         change: "added",
         environments,
         testCases,
-        text: dryRun ? text : undefined,
+        text: dryRun ? after : undefined,
       })),
       ...steps.map(({ file, after }) => ({
         file,
@@ -427,7 +420,7 @@ function importView(
   };
   const nothing = "Nothing to import: everything on the service is already declared.";
   // A stream of documents that YAML readers can split again.
-  const added = files.map(({ file, text }) => `--- # ${file}\n${text}`);
+  const added = files.map(({ file, after }) => `--- # ${file}\n${after}`);
   const escape = (text: string): string => safeOutput(text, { colour: false });
   const preview = [...texts.map(patchOf), ...added].map((text) => ({ text, escape }));
   return { json, text: [lines.length === 0 ? [nothing] : lines], documents: { preview } };

@@ -4,7 +4,7 @@ import { formatManifest } from "../../src/manifest/format.ts";
 import { resourcesOf } from "../../src/model/desired.ts";
 import { DELETED } from "../../src/model/fields.ts";
 import { matchedIds } from "../../src/plan/match.ts";
-import { LAYOUTS } from "../../src/edit/import/layout.ts";
+import { LAYOUTS } from "../../src/edit/import/sources.ts";
 import type { Prepared } from "../../src/edit/import/prepare.ts";
 import { type Service, idOf, service } from "./live.ts";
 import {
@@ -178,13 +178,9 @@ function inSecondStage(
 
 /** What an import writes, which `fmt --check` accepts. */
 function written({ files, texts }: Prepared) {
-  for (const text of [...files.map((one) => one.text), ...texts.map((one) => one.after)])
-    expect(formatManifest(text, "target")).toBe(text);
-
-  return [
-    ...files.map(({ file, text }) => [file, text]),
-    ...texts.map((one) => [one.file, one.after]),
-  ];
+  const all = [...files, ...texts];
+  for (const { after: text } of all) expect(formatManifest(text, "target")).toBe(text);
+  return all.map(({ file, after: text }) => [file, text]);
 }
 
 /** What a person adds to imported manifests, in files that `fmt --check` accepts. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { LiveTarget, LiveTestCase } from "../../src/model/live.ts";
+import type { Prepared } from "../../src/edit/import/prepare.ts";
 import { emptyState } from "../../src/model/state.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { liveCase } from "../plan/build.ts";
@@ -17,14 +18,10 @@ function project(testCases: readonly LiveTestCase[], manifest: string, tasc = PR
   return emptyProject([SHOP], new Map([[SHOP.id, testCases]]), files);
 }
 
-function texts({
-  files,
-  texts: edited = [],
-}: {
-  readonly files: readonly { readonly file: string; readonly text: string }[];
-  readonly texts?: readonly { readonly file: string; readonly after: string }[];
-}): string {
-  const fresh = files.map(({ file, text }) => `${file}\n${text.split("\n").slice(1).join("\n")}`);
+function texts({ files, texts: edited }: Pick<Prepared, "files" | "texts">): string {
+  const fresh = files.map(
+    ({ file, after: text }) => `${file}\n${text.split("\n").slice(1).join("\n")}`,
+  );
   return [...edited.map(({ file, after: text }) => `${file}\n${text}`), ...fresh].join("");
 }
 
@@ -275,6 +272,26 @@ test("keys that state records are kept, and not given to other test cases", asyn
   expect(text).toContain("    folder: Inbox\n");
   const { changes, diagnostics } = (await plan(after(world, found))).planned.plan;
   expect({ changes, diagnostics }).toEqual({ changes: [], diagnostics: [] });
+});
+
+test("the name of a folder is known for all targets that show it, if state has it for one", async () => {
+  const state = applyEvents(emptyState("default", "shop", "http://127.0.0.1:4010"), [
+    { type: "bound", address: "target.shop", id: SHOP.id, fields: {} },
+    { type: "folder", name: "Inbox", id: idOf(9, 1) },
+  ]);
+  const blog: LiveTarget = { id: idOf(1, 2), app: "Blog", environments: [] };
+  const inFolder = (n: number) => [
+    liveCase(idOf(3, n), { description: "A", folderId: idOf(9, 1) }),
+  ];
+  const cases = new Map([
+    [SHOP.id, inFolder(1)],
+    [blog.id, inFolder(2)],
+  ]);
+  const world = { ...emptyProject([SHOP, blog], cases), states: new Map([["shop", state]]) };
+  const found = await prepared(world);
+  expect(found.leftOut).toEqual([]);
+  expect(texts(found).match(/folder: Inbox/g)).toHaveLength(2);
+  expect((await plan(after(world, found))).planned.plan.changes).toEqual([]);
 });
 
 test("with several stages, an id is written for the imported stage only", async () => {

@@ -1,8 +1,7 @@
 import { foldersWith } from "../../src/edit/import/folders.ts";
-import type { ImportSources } from "../../src/edit/import/planned-project.ts";
 import { pairTargets } from "../../src/edit/import/pair-targets.ts";
-import type { Layout } from "../../src/edit/import/layout.ts";
 import { type Prepared, prepare } from "../../src/edit/import/prepare.ts";
+import type { ImportSources, Layout } from "../../src/edit/import/sources.ts";
 import { type LoadedProject, loadProject, readProject } from "../../src/manifest/load.ts";
 import type { Json } from "../../src/model/json.ts";
 import type { LiveTarget, LiveTestCase, Reader } from "../../src/model/live.ts";
@@ -116,9 +115,8 @@ export function after(world: World, { files, texts, learnt }: Prepared): World {
     const before = states.get(target) ?? emptyState(world.stage ?? "default", target, BASE_URL);
     states.set(target, applyEvents(before, events));
   }
-  const edited = Object.fromEntries(texts.map((one) => [one.file, one.after]));
-  const added = Object.fromEntries(files.map(({ file, text }) => [file, text]));
-  return { ...world, files: { ...world.files, ...edited, ...added }, states };
+  const written = Object.fromEntries([...texts, ...files].map((one) => [one.file, one.after]));
+  return { ...world, files: { ...world.files, ...written }, states };
 }
 
 /** Plans as `tasc plan` does. */

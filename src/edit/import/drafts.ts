@@ -2,7 +2,6 @@ import { circlesIn } from "../../manifest/interpolation.ts";
 import { convert } from "../../manifest/shape.ts";
 import {
   type Address,
-  type Kind,
   addressOf,
   compareText,
   parseAddress,
@@ -11,27 +10,29 @@ import {
 import { countValues } from "../../model/collections.ts";
 import { DELETED, fieldsOf } from "../../model/fields.ts";
 import type { Json } from "../../model/json.ts";
-import type { LiveResource, LiveTarget } from "../../model/live.ts";
+import type { LiveResource } from "../../model/live.ts";
 import { urlOf } from "../../model/shape.ts";
-import type { MatchedTarget } from "../../plan/matched-target.ts";
 import { normalUrl } from "../../plan/normalise.ts";
 import { NAMED_BY, type NamedKind } from "../../plan/match.ts";
 import { secretFields } from "../../plan/memory.ts";
 import { type DeclareOptions, declareFields } from "../declare.ts";
-import type { Manifests } from "../manifests.ts";
-import type { FolderNames } from "./folders.ts";
 import { chooseKeys } from "./keys.ts";
+import { plainName } from "./pair-targets.ts";
 import {
-  type ImportSources,
   type KnownResources,
   type PlannedProject,
+  caseKeysIn,
   knownResources,
 } from "./planned-project.ts";
+import type { ImportOptions, ImportSources, Pairs } from "./sources.ts";
 
-/** A live resource in the form in which a manifest will declare it. */
+/** A live resource that no manifest declares, in the form in which one will. */
 export interface Draft {
   readonly kind: NamedKind;
   readonly live: LiveResource;
+  /** The key of the target that it is in, or is; and what the service calls that. */
+  readonly target: string;
+  readonly app: string;
   readonly key: string;
   readonly address: Address;
   /** Whether it must be bound by `id:`, because its declared fields do not identify it uniquely. */
@@ -42,19 +43,6 @@ export interface Draft {
   readonly notes: readonly string[];
 }
 
-/** New resources of one live target, before they are laid out in files. */
-export interface TargetDraft {
-  readonly live: LiveTarget;
-  readonly key: string;
-  /** The target itself; undefined if a manifest already declares it. */
-  readonly target: Draft | undefined;
-  /** Sorted by key, like the test cases. */
-  readonly environments: readonly Draft[];
-  readonly testCases: readonly Draft[];
-  /** Field name → the value that test cases inherit if they do not declare one. */
-  readonly defaults: ReadonlyMap<string, Json>;
-}
-
 /** A live resource that is not imported, and why. */
 export interface Skipped extends Pick<Draft, "kind"> {
   readonly app: string;
@@ -63,75 +51,63 @@ export interface Skipped extends Pick<Draft, "kind"> {
   readonly reason: string;
 }
 
-export interface DraftOptions extends Pick<DeclareOptions, "elements" | "holdsSecret"> {
-  readonly folderNames: FolderNames;
-  /** Keys that the user chose for new targets: live id → key. */
-  readonly into: ReadonlyMap<string, string>;
-  /** Returns a name without that of the stage. */
-  readonly plainName: (name: string) => string;
-  /** Addresses that cannot be imported, with the reason. */
-  readonly refused: ReadonlyMap<Address, string>;
-}
-
-/** Drafts the undeclared resources of live targets, under keys of their own. */
-export function draftTargets(
-  { chosen, base, states, desired: { stage } }: ImportSources,
+/**
+ * Drafts the undeclared resources of live targets, under keys of their own: sorted by target, kind
+ * and key.
+ * @param refuted addresses that cannot be imported, with the reason
+ */
+export function draftUndeclared(
+  { chosen, base, states, stages, desired: { stage } }: ImportSources,
   project: PlannedProject,
-  manifests: Manifests,
-  options: DraftOptions,
-): { readonly targets: readonly TargetDraft[]; readonly leftOut: readonly Skipped[] } {
+  folderNames: ReadonlyMap<string, string>,
+  refuted: ReadonlyMap<Address, string>,
+  { elements, holdsSecret, into }: ImportOptions,
+): { readonly drafts: readonly Draft[]; readonly leftOut: readonly Skipped[] } {
   const leftOut: Skipped[] = [];
-  const known = knownResources(project, manifests);
-  const drafting = { ...options, secrets: secretFields(states.values()), known, leftOut };
-  const all = draftsOf("target", chosen, base.live.targets, { ...drafting, defaults: new Map() });
-  const fresh = new Map(all.map((draft) => [draft.live.id, draft]));
+  const drafting: Drafting = {
+    elements,
+    holdsSecret,
+    secrets: secretFields(states.values()),
+    defaults: new Map(),
+    folderName: (id) => folderNames.get(id),
+    into: into ?? new Map(),
+    stage: stages.length > 1 ? stage : undefined,
+    known: knownResources(project),
+    leftOut,
+  };
+  const fresh = draftsOf("target", chosen, base.live.targets, drafting);
+  const targets = new Map(fresh.map((draft) => [draft.live.id, draft]));
   const left = new Set(leftOut.map(({ id }) => id));
-  const targets = chosen.flatMap((live): readonly TargetDraft[] => {
-    const { id, environments } = live;
+  const drafts = chosen.flatMap(({ id, app, environments }): readonly Draft[] => {
     if (left.has(id)) return [];
-    const target = fresh.get(id);
-    const { key = "" } = target ?? project.known.get(id) ?? {};
-    const names = options.folderNames.get(id);
-    const defaults = manifests.defaultsOf(stage, key, "testCase");
-    const inside = (kind: Kind) => ({
+    const target = targets.get(id);
+    // The parts of a target that is left out are not imported either.
+    if (target !== undefined && refuted.has(target.address)) return [target];
+    const known = project.known.get(id);
+    const { key = "" } = target ?? known ?? {};
+    const inside = (kind: NamedKind): Drafting => ({
       ...drafting,
-      owner: { app: live.app, key },
-      defaults: kind === "testCase" ? defaults : manifests.defaultsOf(stage, key, kind),
-      folderName: (folder: string) => names?.get(folder),
+      owner: { app, key },
+      defaults: project.manifests.defaultsOf(stage, key, kind),
     });
     const cases = (base.live.testCases.get(id) ?? []).filter(({ status }) => status !== DELETED);
+    const found = draftsOf("environment", environments, environments, inside("environment"));
+    const newCases = draftsOf("testCase", cases, cases, inside("testCase"));
     return [
-      {
-        live,
-        key,
-        target,
-        environments: draftsOf("environment", environments, environments, inside("environment")),
-        testCases: draftsOf("testCase", cases, cases, inside("testCase")),
-        defaults,
-      },
+      ...(target === undefined ? [] : [target]),
+      ...found,
+      ...withPrerequisites(newCases, caseKeysIn(known?.matched), refuted),
     ];
   });
-  const isKept = ({ kind, address, key, live: { id } }: Draft, app: string): boolean => {
-    const reason = options.refused.get(address);
-    if (reason !== undefined)
-      leftOut.push({ app, kind, id, name: kind === "target" ? app : key, reason });
-    return reason === undefined;
-  };
+  const inOrder = drafts.toSorted((a, b) => compareText(a.target, b.target));
+  const refusals = inOrder.flatMap(({ app, kind, key, address, live: { id } }) => {
+    const reason = refuted.get(address);
+    const name = kind === "target" ? app : key;
+    return reason === undefined ? [] : [{ app, kind, id, name, reason }];
+  });
   return {
-    targets: targets
-      .toSorted((a, b) => compareText(a.key, b.key))
-      .flatMap((draft): readonly TargetDraft[] => {
-        const { live, target } = draft;
-        const { app } = live;
-        if (target !== undefined && !isKept(target, app)) return [];
-        const { matched } = project.known.get(live.id) ?? {};
-        const kept = draft.testCases.filter((one) => isKept(one, app));
-        const environments = draft.environments.filter((one) => isKept(one, app));
-        const testCases = withPrerequisites(draft.testCases, kept, matched);
-        const isEmpty = target === undefined && environments.length + testCases.length === 0;
-        return isEmpty ? [] : [{ ...draft, environments, testCases }];
-      }),
-    leftOut,
+    drafts: inOrder.filter(({ address }) => !refuted.has(address)),
+    leftOut: [...leftOut, ...refusals],
   };
 }
 
@@ -152,10 +128,14 @@ function readableName(kind: NamedKind, text: string): string {
   return `${hostname.replace(/^www\./, "")} ${port} ${pathname}`;
 }
 
-interface Drafting extends DeclareOptions, Pick<DraftOptions, "into" | "plainName"> {
+interface Drafting extends DeclareOptions {
   readonly known: KnownResources;
-  /** The target that contains the resources. */
+  /** The target that contains the resources, if they are not targets themselves. */
   readonly owner?: { readonly app: string; readonly key: string };
+  /** Keys that the user chose for new targets. */
+  readonly into: Pairs;
+  /** The stage, whose name no key repeats; undefined if it is the only one. */
+  readonly stage: string | undefined;
   /** Receives the resources that are left out. */
   readonly leftOut: Skipped[];
 }
@@ -168,11 +148,13 @@ function draftsOf(
   kind: NamedKind,
   listed: readonly LiveResource[],
   all: readonly LiveResource[],
-  { known, owner, leftOut, into, plainName, ...options }: Drafting,
+  drafting: Drafting,
 ): readonly Draft[] {
+  const { known, owner, leftOut } = drafting;
   const target = owner?.key ?? "";
   const addressWith = (key: string): Address =>
     kind === "target" ? targetAddress(key) : addressOf(kind, target, key);
+  const appOf = ({ app = "" }: LiveResource): string => owner?.app ?? app;
   const isFound = finder(kind, all);
   // If an id is listed twice, the planner uses the last entry.
   const fresh = [...new Map(listed.map((one) => [one.id, one])).values()].filter(
@@ -180,25 +162,50 @@ function draftsOf(
   );
   const found = fresh.flatMap((live) => {
     const { id, externalId, type, [NAMED_BY[kind]]: name } = live;
-    const declared = declareFields(fieldsOf(kind), live, options);
+    const declared = declareFields(fieldsOf(kind), live, drafting);
     const bind = !isFound(live, declared.fields);
     const names = [name, externalId, kind === "environment" ? type : undefined];
     const isDoubtful = known.isDoubtful(kind, target, id, names);
     if (!isDoubtful && (!bind || convert({ type: "uuid" }, id) !== undefined))
       return [{ kind, live, ...declared, bind }];
     const reason = isDoubtful ? UNCLEAR : NOT_BINDABLE;
-    leftOut.push({ app: owner?.app ?? name ?? "", kind, id, name, reason });
+    leftOut.push({ app: appOf(live), kind, id, name, reason });
     return [];
   });
-  // First the keys that do not depend on the resource's name.
+  const keys = keysOf(
+    kind,
+    found.map(({ live }) => live),
+    addressWith,
+    drafting,
+  );
+  const drafts = found.map((draft): Draft => {
+    const key = keys.get(draft.live.id) ?? "";
+    return {
+      ...draft,
+      target: target || key,
+      app: appOf(draft.live),
+      key,
+      address: addressWith(key),
+    };
+  });
+  return drafts.toSorted((a, b) => compareText(a.key, b.key));
+}
+
+/** Returns the key of each new resource, by live id. */
+function keysOf(
+  kind: NamedKind,
+  fresh: readonly LiveResource[],
+  addressWith: (key: string) => Address,
+  { known, into, stage, secrets, holdsSecret }: Drafting,
+): ReadonlyMap<string, string> {
   const reserved = kind === "environment" ? "default" : "";
-  const [first] = found
-    .flatMap(({ live }) => (live.type === "DEFAULT" ? live.id : []))
+  const [first] = fresh
+    .flatMap(({ type, id }) => (type === "DEFAULT" ? id : []))
     .toSorted(compareText);
   const isTaken = (key: string): boolean => known.taken.has(addressWith(key).toLowerCase());
+  // First the keys that do not depend on the resource's name.
   const keys = new Map<string, string>();
-  for (const { live } of found) {
-    const { id } = live;
+  for (const { id } of fresh) {
     const { key: remembered = reserved } = parseAddress(known.remembered.get(id) ?? "") ?? {};
     const wanted = (kind === "target" && into.get(id)) || reserved;
     const isDefault = reserved !== "" && id === first && !known.declared.has(addressWith(reserved));
@@ -206,20 +213,15 @@ function draftsOf(
     else if (remembered !== reserved) keys.set(id, remembered);
     else if (wanted !== reserved && !isTaken(wanted)) keys.set(id, wanted);
   }
-  const requests = found.flatMap(({ live: { id, [NAMED_BY[kind]]: name } }) => {
-    const isHidden = options.secrets.get(id)?.includes(NAMED_BY[kind]) === true;
-    const shown = name === undefined || isHidden || options.holdsSecret(name) ? undefined : name;
-    const readable = shown && plainName(readableName(kind, shown));
-    return keys.has(id) ? [] : [{ id, name: readable, noun: kind === "testCase" ? "case" : kind }];
+  const requests = fresh.flatMap(({ id, [NAMED_BY[kind]]: text }) => {
+    const isHidden = secrets.get(id)?.includes(NAMED_BY[kind]) === true;
+    const shown = text === undefined || isHidden || holdsSecret(text) ? undefined : text;
+    const name = shown && plainName(readableName(kind, shown), stage);
+    return keys.has(id) ? [] : [{ id, name, noun: kind === "testCase" ? "case" : kind }];
   });
   const used = new Set([...keys.values(), reserved].map((key) => key.toLowerCase()));
-  for (const [id, key] of chooseKeys(requests, (key) => used.has(key) || isTaken(key)))
-    keys.set(id, key);
-  const drafts = found.map((draft): Draft => {
-    const key = keys.get(draft.live.id) ?? "";
-    return { ...draft, key, address: addressWith(key) };
-  });
-  return drafts.toSorted((a, b) => compareText(a.key, b.key));
+  const chosen = chooseKeys(requests, (key) => used.has(key) || isTaken(key));
+  return new Map([...keys, ...chosen]);
 }
 
 /**
@@ -248,29 +250,25 @@ function finder(kind: NamedKind, all: readonly LiveResource[]) {
 const PREREQUISITE = "discovery.prerequisite";
 
 /**
- * Adds the keys of prerequisites to test cases, except prerequisites that have no key here or that
- * close a cycle.
- * @param kept the drafts that were not refused; the others are left out
+ * Adds the keys of prerequisites to test cases, except prerequisites that have no key here, that
+ * are left out, or that close a cycle.
+ * @param declared keys of declared test cases, by live id
  */
 function withPrerequisites(
-  all: readonly Draft[],
-  kept: readonly Draft[],
-  matched: MatchedTarget | undefined,
+  drafts: readonly Draft[],
+  declared: ReadonlyMap<string, string>,
+  refuted: ReadonlyMap<Address, string>,
 ): readonly Draft[] {
-  const keys = new Map<string, string>();
-  for (const { address, key } of matched?.target.testCases ?? []) {
-    const id = matched?.matches.get(address)?.live?.id;
-    if (id !== undefined) keys.set(id, key);
-  }
-  const staying = new Set([...keys.values(), ...kept.map(({ key }) => key)]);
-  for (const { live, key } of all) keys.set(live.id, key);
+  const keys = new Map(declared);
+  for (const { live, key } of drafts) keys.set(live.id, key);
+  const leftOut = new Set(drafts.flatMap((one) => (refuted.has(one.address) ? one.key : [])));
   // A prerequisite of a test case that is already declared is itself declared, so these cannot
   // close a cycle.
   const next = new Map(
-    all.map(({ key, live }) => [key, keys.get(live.prerequisiteId ?? "") ?? ""]),
+    drafts.map(({ key, live }) => [key, keys.get(live.prerequisiteId ?? "") ?? ""]),
   );
   const closing = new Set(circlesIn(next).map((circle) => circle.toSorted(compareText).at(-1)));
-  const linked = all.map((draft) => {
+  return drafts.map((draft) => {
     const id = draft.live.prerequisiteId ?? undefined;
     if (id === undefined) return draft;
     const key = keys.get(id);
@@ -284,8 +282,7 @@ function withPrerequisites(
       return noted(
         `the service has ${key}, which in turn runs after this one; a manifest cannot declare that.`,
       );
-    if (!staying.has(key)) return noted("the service has one that is left out here.");
+    if (leftOut.has(key)) return noted("the service has one that is left out here.");
     return { ...draft, fields: { ...draft.fields, [PREREQUISITE]: key } };
   });
-  return linked.filter(({ key }) => staying.has(key));
 }

@@ -1,19 +1,11 @@
-import { cached, groupBy } from "../../model/collections.ts";
+import type { Address } from "../../model/address.ts";
+import { groupBy } from "../../model/collections.ts";
 import { DELETED } from "../../model/fields.ts";
-import type { LiveTarget } from "../../model/live.ts";
 import { matchedIds } from "../../plan/match.ts";
-import type { ImportSources, PlannedProject } from "./planned-project.ts";
-
-/** A folder of a target; the service returns only its id. */
-export interface Folder {
-  readonly target: LiveTarget;
-  readonly id: string;
-  readonly name: string | undefined;
-  /** Whether the name is that of another stage's folder, so that it may be wrong here. */
-  readonly assumed: boolean;
-  /** Names of its test cases that are not declared in any manifest. */
-  readonly fresh: readonly string[];
-}
+import type { MatchedTarget } from "../../plan/matched-target.ts";
+import type { Manifests } from "../manifests.ts";
+import { type Merging, oneToOne } from "./merge-stage.ts";
+import type { Folder, ImportSources } from "./sources.ts";
 
 /** Returns the folders with some names replaced. @param names by folder id */
 export function foldersWith(names: ReadonlyMap<string, string>, folders: readonly Folder[]) {
@@ -23,36 +15,57 @@ export function foldersWith(names: ReadonlyMap<string, string>, folders: readonl
   });
 }
 
-/** Target id → folder id → name. */
-export type FolderNames = ReadonlyMap<string, ReadonlyMap<string, string>>;
-
-export function folderNamesIn(folders: readonly Folder[]): FolderNames {
-  const found = new Map<string, Map<string, string>>();
-  for (const { target, id, name } of folders)
-    if (name !== undefined) cached(found, target.id, () => new Map<string, string>()).set(id, name);
-  return found;
-}
-
-/** Returns the folders of the targets to import. @param inferred from other stages */
-export function foldersOf(
-  { chosen, base }: ImportSources,
-  { known }: PlannedProject,
-  inferred: FolderNames,
-) {
+/**
+ * Returns the folders of the targets to import, with names from state or from other stages. A name
+ * that is known from one target holds for all that show the folder.
+ */
+export function foldersOf(sources: ImportSources, { project, merged }: Merging) {
+  const { chosen, base } = sources;
+  const known = chosen.flatMap(({ id }) => project.known.get(id) ?? []);
+  const learnt = new Map(
+    known.flatMap(({ state }) => [...(state?.folders ?? [])].map(([name, id]) => [id, name])),
+  );
+  const elsewhere = new Map(
+    known.flatMap(({ matched }) => namesElsewhere(matched, merged, project.manifests, sources)),
+  );
   return chosen.flatMap((target) => {
-    const { matched, state } = known.get(target.id) ?? {};
-    const managed = matchedIds(matched?.matches ?? new Map());
-    const learnt = new Map([...(state?.folders ?? [])].map(([name, id]) => [id, name]));
-    const elsewhere = inferred.get(target.id);
+    const managed = matchedIds(project.known.get(target.id)?.matched?.matches ?? new Map());
     const inFolders = (base.live.testCases.get(target.id) ?? []).filter(
       ({ folderId }) => typeof folderId === "string",
     );
-    return [...groupBy(inFolders, ({ folderId }) => folderId ?? "")].map(([folder, own]) => {
-      const fresh = own.filter(({ id, status }) => status !== DELETED && !managed.has(id));
-      const inside = fresh.map(({ id, description }) => description ?? id);
-      const name = learnt.get(folder) ?? elsewhere?.get(folder);
-      const assumed = name !== undefined && !learnt.has(folder);
-      return { target, id: folder, name, assumed, fresh: inside };
+    return [...groupBy(inFolders, ({ folderId }) => folderId ?? "")].map(([id, own]): Folder => {
+      const fresh = own.filter((one) => one.status !== DELETED && !managed.has(one.id));
+      return {
+        target,
+        id,
+        name: learnt.get(id) ?? elsewhere.get(id),
+        assumed: !learnt.has(id) && elsewhere.has(id),
+        fresh: fresh.map((one) => one.description ?? one.id),
+      };
     });
   });
+}
+
+/**
+ * Infers names of a target's folders: if all test cases of a folder have one folder name in other
+ * stages, the folder has that name.
+ */
+function namesElsewhere(
+  matched: MatchedTarget | undefined,
+  merged: ReadonlySet<Address>,
+  manifests: Manifests,
+  { stages, desired: { stage: here } }: ImportSources,
+): readonly (readonly [id: string, name: string])[] {
+  const field = { name: "folder", path: ["folder"] };
+  const pairs = [...(matched?.matches ?? [])].flatMap(([address, { live }]) => {
+    const id = live?.folderId;
+    if (typeof id !== "string" || !merged.has(address)) return [];
+    const others = stages.filter((stage) => stage !== here && manifests.exists(stage, address));
+    return others.map((stage) => {
+      const name = manifests.written({ stage, address, field });
+      return [id, typeof name === "string" ? name : ""] as const;
+    });
+  });
+  const distinct = new Map(pairs.map((pair) => [JSON.stringify(pair), pair]));
+  return oneToOne([...distinct.values()]).filter(([, name]) => name !== "" && !name.includes("$"));
 }

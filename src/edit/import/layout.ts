@@ -1,18 +1,21 @@
 import { keyRank } from "../../manifest/format.ts";
 import type { Document } from "../../manifest/document.ts";
+import type { ProjectFolder } from "../../manifest/files.ts";
 import { SECTIONS } from "../../manifest/tables.ts";
 import { type YamlEdit, editValue } from "../../manifest/yaml/value.ts";
 import { sorted, writeYaml } from "../../manifest/yaml/write.ts";
-import { type Kind, addressOf, compareText } from "../../model/address.ts";
-import { countValues, groupBy } from "../../model/collections.ts";
+import { type Kind, addressOf, compareText, targetAddress } from "../../model/address.ts";
+import { cached, countValues, groupBy } from "../../model/collections.ts";
 import { fieldsOf } from "../../model/fields.ts";
 import { type Json, type JsonObject, isObject } from "../../model/json.ts";
 import { filled } from "../../model/words.ts";
 import type { MatchedTarget } from "../../plan/matched-target.ts";
+import type { NewText } from "../edit-files.ts";
 import type { FileEdit } from "../manifests.ts";
-import type { Draft, TargetDraft } from "./drafts.ts";
-import type { FolderNames } from "./folders.ts";
+import type { Draft } from "./drafts.ts";
 import { chooseKeys } from "./keys.ts";
+import type { PlannedProject } from "./planned-project.ts";
+import type { ImportOptions, ImportSources } from "./sources.ts";
 
 /*
  * Where an import writes. The resources of a target that a manifest declares go next to their
@@ -22,43 +25,24 @@ import { chooseKeys } from "./keys.ts";
  */
 
 /** A new manifest. */
-export interface NewFile {
-  /** Path from the project's folder, with forward slashes. */
-  readonly file: string;
-  readonly text: string;
+export interface NewFile extends NewText {
   readonly environments: number;
   readonly testCases: number;
 }
 
-export const LAYOUTS = ["one-file", "file-per-folder", "file-per-test-case"] as const;
-export type Layout = (typeof LAYOUTS)[number];
-
-export interface LayoutOptions {
-  /**
-   * Folder for manifests, relative to the project's folder; empty for the project's folder itself.
-   */
-  readonly dir: string;
-  /**
-   * Who asks for a layout gets new files. By default, resources go next to their neighbours, and a
-   * new target with many test cases in several folders gets a file per folder.
-   */
-  readonly layout: Layout | undefined;
-  /**
-   * Stage in which ids are bound; set only if the project has several stages, since each stage has
-   * ids of its own.
-   */
-  readonly stage: string | undefined;
-  /** Whether new resources of a target must be restricted to this stage (`onlyStages`). */
-  readonly isForStageAlone: (key: string) => boolean;
-  readonly folderNames: FolderNames;
-  readonly exists: (file: string) => boolean;
-  readonly holdsSecret: (value: Json) => boolean;
-}
-
-/** A target that manifests declare: its documents, and what it has on the service. */
-export interface DeclaredTarget {
+/** The new resources of one target, and what decides where and how they are declared. */
+interface Group {
+  readonly target: string;
+  /** Whether the target itself is new. */
+  readonly isNew: boolean;
+  readonly testCases: readonly Draft[];
+  /** The existing documents; none if everything goes to new files. */
   readonly documents: readonly Document[];
-  readonly matches: MatchedTarget["matches"] | undefined;
+  readonly matches: MatchedTarget["matches"];
+  /** Returns a name for a folder: a key, or nothing for what is in no folder. */
+  readonly folderOf: (id: string | null | undefined) => string;
+  /** What test cases inherit if they do not declare it, by field name. */
+  readonly defaults: ReadonlyMap<string, Json>;
 }
 
 /** Where one resource of a target goes. */
@@ -71,44 +55,41 @@ interface Place {
 
 type PlaceOf = (draft: Draft) => Place;
 
-/** Returns edits of existing documents, and new files, that declare the drafts. */
+type SetEdit = YamlEdit & { readonly kind: "set" };
+
+/**
+ * Returns edits of existing documents, and new files, that declare the drafts.
+ * @param isApart whether everything goes to new files
+ */
 export function layOut(
-  drafts: readonly TargetDraft[],
-  declared: (key: string) => DeclaredTarget | undefined,
-  options: LayoutOptions,
+  drafts: readonly Draft[],
+  sources: ImportSources,
+  project: PlannedProject,
+  folderNames: ReadonlyMap<string, string>,
+  options: ImportOptions,
+  isApart: boolean,
 ): { readonly edits: readonly FileEdit[]; readonly files: readonly NewFile[] } {
-  const used = new Set<string>();
-  const isTaken = (file: string) => used.has(file.toLowerCase()) || options.exists(file);
   const edits: FileEdit[] = [];
   const files: NewFile[] = [];
-  for (const draft of drafts) {
-    const { key, target, environments, testCases } = draft;
-    const known = target === undefined ? declared(key) : undefined;
-    const folderOf = folderKeys(draft, known, options);
-    const placeOf =
-      known === undefined
-        ? inNewFiles(draft, folderOf, options)
-        : nextToNeighbours(key, known, folderOf, options);
-    const defaults = target === undefined ? draft.defaults : sharedFields(testCases);
+  const free = freeFilesIn(options.folder);
+  for (const [target, own] of groupBy(drafts, (one) => one.target)) {
+    const group = groupOf(target, own, sources, project, folderNames, isApart);
+    const placeOf = placesOf(group, options);
     // In a file, test cases of one folder are next to each other.
-    const inOrder = testCases.toSorted(
-      (a, b) =>
-        compareText(folderOf(a.live.folderId), folderOf(b.live.folderId)) ||
-        compareText(a.key, b.key),
+    const inOrder = group.testCases.toSorted((a, b) =>
+      compareText(group.folderOf(a.live.folderId), group.folderOf(b.live.folderId)),
     );
-    const all = [...(target === undefined ? [] : [target]), ...environments, ...inOrder];
-    const groups = [...groupBy(all, (one) => placeOf(one).in)];
-    for (const [place, own] of groups.toSorted(([a], [b]) => compareText(pathOf(a), pathOf(b)))) {
-      const made = declarations(draft, own, defaults, placeOf, options);
-      if (typeof place !== "string") {
-        const { file, root } = place;
+    const all = [...own.filter(({ kind }) => kind !== "testCase"), ...inOrder];
+    const byPlace = [...groupBy(all, (one) => placeOf(one).in)];
+    for (const [place, here] of byPlace.toSorted(([a], [b]) => compareText(pathOf(a), pathOf(b)))) {
+      const made = here.flatMap((draft) =>
+        declarations(draft, placeOf(draft).after, group, sources, project),
+      );
+      if (typeof place === "string")
+        files.push(newFile(free(`${place}.yaml`), target, here, made, folderNames, options));
+      else
         for (const edit of made)
-          edits.push({ file, edit: { ...edit, path: [...root, ...edit.path] } });
-        continue;
-      }
-      const file = freeFile(`${place}.yaml`, isTaken);
-      used.add(file.toLowerCase());
-      files.push(newFile(file, draft, own, made, options));
+          edits.push({ file: place.file, edit: { ...edit, path: [...place.root, ...edit.path] } });
     }
   }
   return { edits, files };
@@ -118,57 +99,51 @@ function pathOf(place: Place["in"]): string {
   return typeof place === "string" ? place : place.file;
 }
 
-/** Number of test cases up to which a target is one file. */
-const ONE_FILE = 60;
-
-type FolderOf = (id: string | null | undefined) => string;
-
-/** Returns a name for each folder of a target: a key, or nothing for what is in no folder. */
-function folderKeys(
-  { live, testCases }: TargetDraft,
-  declared: DeclaredTarget | undefined,
-  { folderNames }: LayoutOptions,
-): FolderOf {
-  const known = [...(declared?.matches?.values() ?? [])].map((one) => one.live);
-  const all = [...testCases.map((one) => one.live), ...known];
-  const names = folderNames.get(live.id);
-  const ids = new Set(all.flatMap((one) => one?.folderId ?? []));
-  const keys = chooseKeys([...ids].map((id) => ({ id, name: names?.get(id), noun: "folder" })));
-  return (id) => keys.get(id ?? "") ?? "";
-}
-
-/** Lays a new target out in files of its own. */
-function inNewFiles(
-  { key, testCases }: TargetDraft,
-  folderOf: FolderOf,
-  { dir, layout }: LayoutOptions,
-): PlaceOf {
-  const start = joined(dir, fileName(key));
-  const folders = new Set(testCases.flatMap(({ live }) => live.folderId ?? []));
-  const wanted =
-    layout ?? (testCases.length > ONE_FILE && folders.size > 1 ? "file-per-folder" : "one-file");
-  return ({ kind, live, key: own }) => {
-    if (kind !== "testCase" || wanted === "one-file") return { in: start };
-    const folder = joined(start, fileName(folderOf(live.folderId)));
-    return { in: wanted === "file-per-folder" ? folder : joined(folder, fileName(own)) };
+function groupOf(
+  target: string,
+  drafts: readonly Draft[],
+  { desired: { stage } }: ImportSources,
+  { manifests, matched }: PlannedProject,
+  folderNames: ReadonlyMap<string, string>,
+  isApart: boolean,
+): Group {
+  const isNew = drafts.some(({ kind }) => kind === "target");
+  const testCases = drafts.filter(({ kind }) => kind === "testCase");
+  const documents = isNew || isApart ? [] : manifests.documentsOf(target);
+  const matches: Group["matches"] = matched.get(target)?.matches ?? new Map();
+  const known = documents.length === 0 ? [] : [...matches.values()];
+  const ids = new Set([...testCases, ...known].flatMap(({ live }) => live?.folderId ?? []));
+  const keys = chooseKeys(
+    [...ids].map((id) => ({ id, name: folderNames.get(id), noun: "folder" })),
+  );
+  return {
+    target,
+    isNew,
+    testCases,
+    documents,
+    matches,
+    folderOf: (id) => keys.get(id ?? "") ?? "",
+    defaults: isNew ? sharedFields(testCases) : manifests.defaultsOf(stage, target, "testCase"),
   };
 }
+
+/** Number of test cases up to which a target is one file. */
+const ONE_FILE = 60;
 
 /**
  * Puts environments next to environments, and test cases behind those of their folder. A new folder
  * gets a file if other folders have one, and a test case if other test cases have one each.
  */
-function nextToNeighbours(
-  target: string,
-  { documents, matches }: DeclaredTarget,
-  folderOf: FolderOf,
-  { dir }: LayoutOptions,
+function placesOf(
+  { target, testCases, documents, matches, folderOf }: Group,
+  { dir, layout }: ImportOptions,
 ): PlaceOf {
+  const start = joined(dir, fileName(target));
   const main = documents.find(({ value }) => value.app !== undefined) ?? documents[0];
   const withEnvironments = documents.find(({ value }) => keysAt(value, "environments").length > 0);
   const holders = documents.flatMap((document) => {
     const folders = keysAt(document.value, "testCases").map((key) => {
-      const { live } = matches?.get(addressOf("testCase", target, key)) ?? {};
+      const { live } = matches.get(addressOf("testCase", target, key)) ?? {};
       return { key, folder: folderOf(live?.folderId) };
     });
     const path = withoutExtension(document.file);
@@ -189,22 +164,27 @@ function nextToNeighbours(
     holders.length > 1 &&
     holders.every(({ folders }) => folders.length === 1) &&
     !others.every(isNamedByFolder);
-  const isSplit = holders.length > 1 || others.some(isNamedByFolder);
+  const isSplit =
+    documents.length === 0
+      ? testCases.length > ONE_FILE &&
+        new Set(testCases.flatMap(({ live }) => live.folderId ?? [])).size > 1
+      : holders.length > 1 || others.some(isNamedByFolder);
+  const wanted =
+    layout ?? (isOneEach ? "file-per-test-case" : isSplit ? "file-per-folder" : "one-file");
   const parents = new Set(others.map(({ path }) => parentOf(path)));
-  const [first = joined(dir, fileName(target))] = parents;
+  const [first = start] = parents;
   const parent = parents.size > 1 ? parentOf(first) : first;
   return ({ kind, live, key }) => {
-    const rest: Place = { in: main ?? first };
-    if (kind === "environment") return { in: withEnvironments ?? rest.in };
+    if (kind !== "testCase") return { in: withEnvironments ?? main ?? start };
     const folder = folderOf(live.folderId);
     const best = byFolder.get(folder);
-    if (isOneEach) {
-      const own = parents.size > 1 ? joined(parent, fileName(folder)) : parent;
+    if (wanted === "file-per-test-case") {
+      const own = parents.size === 1 ? parent : joined(parent, fileName(folder));
       return { in: joined(best === undefined ? own : parentOf(best.path), fileName(key)) };
     }
     if (best !== undefined) return best;
-    if (!isSplit) return { in: holders[0]?.document ?? rest.in };
-    return folder === "" ? rest : { in: joined(parent, fileName(folder)) };
+    if (wanted === "one-file") return { in: holders[0]?.document ?? main ?? start };
+    return { in: folder === "" ? (main ?? start) : joined(parent, fileName(folder)) };
   };
 }
 
@@ -266,39 +246,58 @@ function joined(...steps: readonly string[]): string {
   return steps.filter((step) => step !== "").join("/");
 }
 
-/** Returns the edits of a document that declare some resources of a target. */
+/** Returns a function that gives a new file a name of its own. */
+function freeFilesIn(folder: ProjectFolder): (wanted: string) => string {
+  const used = new Set<string>();
+  const listed = new Map<string, ReadonlySet<string>>();
+  // Some file systems ignore case.
+  const isTaken = (file: string): boolean => {
+    const parent = parentOf(file);
+    const list = () => new Set(folder.list(parent).map(({ name }) => name.toLowerCase()));
+    const name = file.slice(file.lastIndexOf("/") + 1).toLowerCase();
+    return used.has(file.toLowerCase()) || cached(listed, parent, list).has(name);
+  };
+  return (wanted) => {
+    const file = freeFile(wanted, isTaken);
+    used.add(file.toLowerCase());
+    return file;
+  };
+}
+
+/** Returns the edits of a document that declare a resource. @param after see `Place` */
 function declarations(
-  { key: target, target: fresh }: TargetDraft,
-  drafts: readonly Draft[],
-  defaults: ReadonlyMap<string, Json>,
-  placeOf: PlaceOf,
-  { stage, isForStageAlone }: LayoutOptions,
-): readonly (YamlEdit & { readonly kind: "set" })[] {
-  const only = stage !== undefined && isForStageAlone(target) ? { onlyStages: [stage] } : {};
-  return drafts.flatMap((draft) => {
-    const { kind, key, live, bind, notes } = draft;
-    const isTarget = kind === "target";
-    const id = bind ? { id: live.id } : {};
-    const section = SECTIONS.find((one) => one.kind === kind)?.name ?? "";
-    const path = isTarget ? [] : [section, key];
-    const inherited = kind === "testCase" ? defaults : new Map<string, Json>();
-    const value: JsonObject = {
-      ...(isTarget ? { target } : {}),
-      ...(stage === undefined ? id : {}),
-      // Resources of a new target exist in the stages of the target.
-      ...(isTarget || fresh === undefined ? only : {}),
-      ...fieldsIn(draft, inherited),
-      ...(isTarget && defaults.size > 0
-        ? { defaults: { testCases: Object.fromEntries(defaults) } }
-        : {}),
-    };
-    const lines = notes.flatMap((note) => filled(note.split(" "), WIDEST));
-    const comment = lines.length === 0 ? undefined : lines.join("\n");
-    const set = { kind: "set" as const, path, value, after: placeOf(draft).after, comment };
-    return stage === undefined || !bind
-      ? [set]
-      : [set, { kind: "set" as const, path: ["stages", stage, ...path], value: id }];
-  });
+  draft: Draft,
+  after: string | undefined,
+  { target, isNew, defaults }: Group,
+  { stages, desired: { stage } }: ImportSources,
+  { manifests }: PlannedProject,
+): readonly SetEdit[] {
+  const { kind, key, live, bind, notes } = draft;
+  const isTarget = kind === "target";
+  const others = stages.filter((one) => one !== stage);
+  // A resource exists in the stages of its target. If the target is new, these are this one alone.
+  const isForStageAlone = isNew
+    ? isTarget && others.length > 0
+    : others.some((other) => manifests.exists(other, targetAddress(target)));
+  const id = bind ? { id: live.id } : {};
+  const section = SECTIONS.find((one) => one.kind === kind)?.name ?? "";
+  const path = isTarget ? [] : [section, key];
+  const value: JsonObject = {
+    ...(isTarget ? { target } : {}),
+    ...(others.length === 0 ? id : {}),
+    ...(isForStageAlone ? { onlyStages: [stage] } : {}),
+    ...fieldsIn(draft, kind === "testCase" ? defaults : new Map()),
+    ...(isTarget && defaults.size > 0
+      ? { defaults: { testCases: Object.fromEntries(defaults) } }
+      : {}),
+  };
+  const lines = notes.flatMap((note) => filled(note.split(" "), WIDEST));
+  const comment = lines.length === 0 ? undefined : lines.join("\n");
+  const set = { kind: "set" as const, path, value, after, comment };
+  // Each stage has ids of its own.
+  return bind && others.length > 0
+    ? [set, { kind: "set", path: ["stages", stage, ...path], value: id }]
+    : [set];
 }
 
 /** Returns the fields in the form of a document, in the order of the field table. */
@@ -314,10 +313,11 @@ function fieldsIn({ fields, kind }: Draft, inherited: ReadonlyMap<string, Json>)
 
 function newFile(
   file: string,
-  { key, live }: TargetDraft,
+  target: string,
   drafts: readonly Draft[],
-  edits: readonly (YamlEdit & { readonly kind: "set" })[],
-  options: LayoutOptions,
+  edits: readonly SetEdit[],
+  folderNames: ReadonlyMap<string, string>,
+  { holdsSecret }: ImportOptions,
 ): NewFile {
   const count = (kind: Kind) => drafts.filter((one) => one.kind === kind).length;
   const [environments, testCases] = [count("environment"), count("testCase")];
@@ -330,21 +330,20 @@ function newFile(
   const comments = new Map([
     ...edits.map(({ path, comment }) => [path.join("\n"), comment] as const),
     ["", head.join("\n")],
-    ["testCases", unnamedFolders(live.id, drafts, options)],
+    ["testCases", unnamedFolders(drafts, folderNames, holdsSecret)],
   ]);
-  const value = sorted(editValue({ target: key }, edits, false), [], keyRank("target"));
-  const text = writeYaml(value, (path) => comments.get(path.join("\n")));
-  return { file, text, environments, testCases };
+  const value = sorted(editValue({ target }, edits, false), [], keyRank("target"));
+  const after = writeYaml(value, (path) => comments.get(path.join("\n")));
+  return { file, bom: false, before: undefined, after, environments, testCases };
 }
 
 function unnamedFolders(
-  targetId: string,
   drafts: readonly Draft[],
-  { folderNames, holdsSecret }: LayoutOptions,
+  folderNames: ReadonlyMap<string, string>,
+  holdsSecret: ImportOptions["holdsSecret"],
 ): string | undefined {
   const inFolders = drafts.filter(
-    ({ live: { folderId } }) =>
-      typeof folderId === "string" && folderNames.get(targetId)?.has(folderId) !== true,
+    ({ live: { folderId } }) => typeof folderId === "string" && !folderNames.has(folderId),
   );
   if (inFolders.length === 0) return undefined;
   const lines = [

@@ -1,5 +1,4 @@
-import { addressOfId } from "../../inspect/explain.ts";
-import { type Address, KINDS, parseAddress, targetAddress, targetOf } from "../../model/address.ts";
+import { type Address, KINDS, targetAddress } from "../../model/address.ts";
 import { countValues } from "../../model/collections.ts";
 import { byAddress, resourcesOf, knownText } from "../../model/desired.ts";
 import { fieldsOf, isFixed } from "../../model/fields.ts";
@@ -12,7 +11,7 @@ import { declareFields, isNothing } from "../declare.ts";
 import {
   type FieldRef,
   type FileEdit,
-  Manifests,
+  type Manifests,
   ONLY_STAGES,
   deleteAt,
   inStageWords,
@@ -26,10 +25,9 @@ import {
   removals,
   valueAtOne,
 } from "../place-values.ts";
-import type { DraftOptions } from "./drafts.ts";
-import type { FolderNames } from "./folders.ts";
-import { type Pairs, lifting, targetsByStage, withoutStage } from "./pair-targets.ts";
-import { type ImportSources, type PlannedProject, planProject } from "./planned-project.ts";
+import { lifting, targetsByStage, withoutStage } from "./pair-targets.ts";
+import { type PlannedProject, caseKeysIn, planProject } from "./planned-project.ts";
+import type { ImportOptions, ImportSources, Pairs } from "./sources.ts";
 
 /*
  * Import of a further stage. A live target gets the address that it has in another stage, and so do
@@ -49,16 +47,20 @@ function boundTo(address: Address, id: string): Bound {
 
 /**
  * Finds which declared resources exist in this stage.
- * @param excluded addresses that must not be merged
+ * @param refuted addresses that must not be merged
  */
-export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: ReadonlySet<Address>) {
-  const { reading, stages, desired, chosen } = sources;
+export function mergeStage(
+  sources: ImportSources,
+  now: PlannedProject,
+  pairs: Pairs,
+  refuted: ReadonlyMap<Address, string>,
+) {
+  const { stages, desired, chosen } = sources;
   const here = desired.stage;
-  const before = new Manifests(reading);
+  const before = now.manifests;
   const paired = new Map(
-    [...pairs].flatMap(([id, key]) => (excluded.has(targetAddress(key)) ? [] : [[key, id]])),
+    [...pairs].flatMap(([id, key]) => (refuted.has(targetAddress(key)) ? [] : [[key, id]])),
   );
-  const now = planProject(sources, reading.documents, new Map(), desired);
   // If this stage has a target already, resources that are declared only for other stages may now
   // exist here, too.
   const ids = new Set(chosen.map(({ id }) => id));
@@ -66,14 +68,14 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
     matched !== undefined && ids.has(id) && stages.length > 1 ? [key] : [],
   );
   const keys = [...paired.keys(), ...managed];
-  const { documents } = before.with(keys.flatMap((key) => lifting(before, key, sources)));
   const bound = new Map(
     [...paired].map(([key, id]): [string, readonly Bound[]] => [
       key,
       [boundTo(targetAddress(key), id)],
     ]),
   );
-  const lifted = planProject(sources, documents, bound);
+  const lifts = keys.flatMap((key) => lifting(before, key, sources));
+  const lifted = keys.length === 0 ? now : planProject(sources, before.with(lifts), bound);
   const merged = new Set<Address>();
   const edits: FileEdit[] = [];
   for (const key of keys) {
@@ -81,7 +83,7 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
     const own = lifted.matched.get(key);
     const parts = own === undefined ? [] : foundIn(own, sources, before);
     const found = [...(bound.get(key) ?? []), ...parts].filter(
-      ({ address }) => !excluded.has(address),
+      ({ address }) => !refuted.has(address),
     );
     bound.set(key, found);
     const isFound = new Set([target, ...found.map(({ address }) => address)]);
@@ -90,7 +92,7 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
       const elsewhere = stages.filter((stage) => stage !== here && before.exists(stage, address));
       const wasHere = before.exists(here, address);
       const only = onlyStagesOf(before, address, stages);
-      const isMerged = !excluded.has(address) && isFound.has(address);
+      const isMerged = !refuted.has(address) && isFound.has(address);
       const isHere = isMerged || (wasHere && !paired.has(key));
       const isNew = !wasHere || (paired.has(key) && elsewhere.length > 0);
       if (isMerged && isNew) merged.add(address);
@@ -107,9 +109,7 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
     }
   }
   const project =
-    edits.length + bound.size === 0
-      ? now
-      : planProject(sources, before.with(edits).documents, bound);
+    edits.length + bound.size === 0 ? now : planProject(sources, before.with(edits), bound);
   return {
     /** Edits of `onlyStages`. */
     edits,
@@ -120,7 +120,6 @@ export function mergeStage(sources: ImportSources, pairs: Pairs, excluded: Reado
      * Addresses that exist in this stage because of the merge, and so must get their live values.
      */
     merged,
-    folders: foldersIn(project, merged, before, sources),
   };
 }
 
@@ -161,41 +160,10 @@ function foundIn(
 }
 
 /** Returns the pairs in which neither side occurs in another pair. */
-function oneToOne<T extends string>(pairs: readonly (readonly [T, string])[]) {
+export function oneToOne<T extends string>(pairs: readonly (readonly [T, string])[]) {
   const left = countValues(pairs.map(([one]) => one));
   const right = countValues(pairs.map(([, one]) => one));
   return pairs.filter(([one, other]) => left.get(one) === 1 && right.get(other) === 1);
-}
-
-/**
- * Infers folder names: if all test cases of a folder have one folder name in other stages, the
- * folder has that name.
- */
-function foldersIn(
-  { matched }: PlannedProject,
-  merged: ReadonlySet<Address>,
-  before: Manifests,
-  { stages, desired: { stage: here } }: ImportSources,
-): FolderNames {
-  const field = { name: "folder", path: ["folder"] };
-  const found = new Map<string, ReadonlyMap<string, string>>();
-  for (const { live: target, matches } of matched.values()) {
-    const pairs = [...matches].flatMap(([address, { live }]) => {
-      const id = live?.folderId;
-      if (typeof id !== "string" || !merged.has(address)) return [];
-      const others = stages.filter((stage) => stage !== here && before.exists(stage, address));
-      return others.map((stage) => {
-        const name = before.written({ stage, address, field });
-        return [id, typeof name === "string" ? name : ""] as const;
-      });
-    });
-    const distinct = new Map(pairs.map((pair) => [JSON.stringify(pair), pair]));
-    const clear = oneToOne([...distinct.values()]).filter(
-      ([, name]) => name !== "" && !name.includes("$"),
-    );
-    if (target !== undefined && clear.length > 0) found.set(target.id, new Map(clear));
-  }
-  return found;
 }
 
 /**
@@ -203,61 +171,64 @@ function foldersIn(
  * stage.
  */
 export function mergeFields(
-  { plan, matched, input, documents }: PlannedProject,
+  { plan, matched, manifests }: PlannedProject,
   merged: ReadonlySet<Address>,
-  { reading, stages }: ImportSources,
-  {
-    elements,
-    folderNames,
-    holdsSecret,
-  }: Pick<DraftOptions, "elements" | "folderNames" | "holdsSecret">,
+  folderNames: ReadonlyMap<string, string>,
+  { stages, desired: { stage } }: ImportSources,
+  { elements, holdsSecret }: Pick<ImportOptions, "elements" | "holdsSecret">,
 ): readonly FileEdit[] {
-  const { stage, targets } = input.desired;
   const changes = byAddress(plan.changes);
-  const manifests = new Manifests({ project: reading.project, documents });
-  const wanted: WantedValue[] = [];
-  for (const { address, kind, fields } of targets.flatMap(resourcesOf)) {
-    const own = matched.get(targetOf(address));
-    const live = own?.matches.get(address)?.live;
-    if (own === undefined || live === undefined || !merged.has(address)) continue;
-    const rows = fieldsOf(kind);
-    const names = folderNames.get(own.live?.id ?? "");
-    // Includes null and empty lists.
-    const { fields: shown } = declareFields(rows, live, {
-      elements: true,
-      holdsSecret,
-      secrets: own.secrets,
-      defaults: new Set(rows.map(({ name }) => name)),
-      folderName: (id) => names?.get(id),
-    });
-    const prerequisite = parseAddress(addressOfId(live.prerequisiteId ?? "", own) ?? "")?.key;
-    for (const field of rows) {
-      const { name, path, compare, shape } = field;
-      const ref: FieldRef = { stage, address, field };
-      const want = shape.type === "reference" ? prerequisite : shown[name];
-      const value = fields[name];
-      const isSame =
-        manifests.written(ref) === undefined
-          ? want === undefined || isNothing(want) || (compare === "elements" && !elements)
-          : isFixed(field)
-            ? value !== undefined && !isUnknown(value) && sameJson(reveal(value), want ?? null)
-            : changes.get(address)?.fields.some((change) => startsWith(change.path, path)) !== true;
-      if (isSame) continue;
-      wanted.push({
-        ref,
-        isMet: (written) => sameJson(inStageWords(written, stage), want),
-        candidates: (now) => {
-          if (want === undefined) return removals(now, ref, stages);
-          const top = now.topSlot(ref);
-          return [
-            ...sharedName(want, now, ref, stages),
-            ...valueAtOne(want, [top?.layer === "stage" ? top : undefined, now.stageSlot(ref)]),
-          ];
-        },
+  const wanted = [...matched.values()].flatMap((own) => {
+    const caseKeys = caseKeysIn(own);
+    return resourcesOf(own.target).flatMap(({ address, kind, fields }): readonly WantedValue[] => {
+      const live = own.matches.get(address)?.live;
+      if (live === undefined || !merged.has(address)) return [];
+      const rows = fieldsOf(kind);
+      // Includes null and empty lists.
+      const { fields: shown } = declareFields(rows, live, {
+        elements: true,
+        holdsSecret,
+        secrets: own.secrets,
+        defaults: new Set(rows.map(({ name }) => name)),
+        folderName: (id) => folderNames.get(id),
       });
-    }
-  }
+      return rows.flatMap((field) => {
+        const { name, path, compare, shape } = field;
+        const ref: FieldRef = { stage, address, field };
+        const want =
+          shape.type === "reference" ? caseKeys.get(live.prerequisiteId ?? "") : shown[name];
+        const value = fields[name];
+        const isSame =
+          manifests.written(ref) === undefined
+            ? want === undefined || isNothing(want) || (compare === "elements" && !elements)
+            : isFixed(field)
+              ? value !== undefined && !isUnknown(value) && sameJson(reveal(value), want ?? null)
+              : changes.get(address)?.fields.some((one) => startsWith(one.path, path)) !== true;
+        return isSame ? [] : [wantedValue(ref, want, stages)];
+      });
+    });
+  });
   return placeValues(manifests, wanted, stages).manifests.edits;
+}
+
+/** A value for one stage, in the stage's override; or, if there shall be none, its removal. */
+function wantedValue(
+  ref: FieldRef,
+  want: Json | undefined,
+  stages: readonly string[],
+): WantedValue {
+  return {
+    ref,
+    isMet: (written) => sameJson(inStageWords(written, ref.stage), want),
+    candidates: (now) => {
+      if (want === undefined) return removals(now, ref, stages);
+      const top = now.topSlot(ref);
+      return [
+        ...sharedName(want, now, ref, stages),
+        ...valueAtOne(want, [top?.layer === "stage" ? top : undefined, now.stageSlot(ref)]),
+      ];
+    },
+  };
 }
 
 const NAMES: ReadonlySet<string> = new Set(Object.values(NAMED_BY));

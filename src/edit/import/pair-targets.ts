@@ -3,7 +3,8 @@ import { countValues, groupBy } from "../../model/collections.ts";
 import { knownText } from "../../model/desired.ts";
 import type { LiveTarget } from "../../model/live.ts";
 import { Manifests, onlyStagesOf, setAt } from "../manifests.ts";
-import { type ImportSources, desiredIn, planProject } from "./planned-project.ts";
+import { desiredIn, planProject } from "./planned-project.ts";
+import type { ImportSources, Pairs } from "./sources.ts";
 
 /** A live target that matches several declared ones, or the other way round. */
 export interface Unclear {
@@ -11,16 +12,13 @@ export interface Unclear {
   readonly keys: readonly string[];
 }
 
-/** Live id → key of the declared target that it is in the imported stage. */
-export type Pairs = ReadonlyMap<string, string>;
-
 /** Finds the keys of live targets in other stages. @param into live id → key, as the user chose */
 export function pairTargets(sources: ImportSources, into: Pairs) {
-  const { reading, stages, desired, states, chosen } = sources;
+  const { stages, desired, states, chosen } = sources;
   const pairs = new Map<string, string>();
   if (stages.length < 2) return { pairs, unclear: [] };
-  const manifests = new Manifests(reading);
-  const { known } = planProject(sources, reading.documents, new Map(), desired);
+  const manifests = new Manifests(sources.reading);
+  const { known } = planProject(sources, manifests, new Map(), desired);
   const declared = new Set(manifests.targets);
   const free = chosen.filter(({ id }) => {
     const own = known.get(id);
@@ -65,10 +63,10 @@ export function pairTargets(sources: ImportSources, into: Pairs) {
   return { pairs, unclear: candidates.filter(isUnclear) };
 }
 
-/** Returns what documents declare in each stage, by key. */
-export function targetsByStage(sources: ImportSources, { documents }: Manifests) {
+/** Returns what manifests declare in each stage, by key. */
+export function targetsByStage(sources: ImportSources, manifests: Manifests) {
   return sources.stages.map((stage) => {
-    const targets = desiredIn(stage, sources, documents)?.targets ?? [];
+    const targets = desiredIn(stage, sources, manifests)?.targets ?? [];
     return { stage, targets: new Map(targets.map((target) => [target.key, target])) };
   });
 }
@@ -97,6 +95,7 @@ function words(text: string): string {
 }
 
 /** Returns a name to make a key of: without the words of its stage, if there is more than these. */
-export function plainName(name: string, stage: string): string {
+export function plainName(name: string, stage: string | undefined): string {
+  if (stage === undefined) return name;
   return (words(name).includes(words(stage)) && withoutStage(name, stage)) || name;
 }

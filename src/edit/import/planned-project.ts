@@ -1,5 +1,4 @@
-import type { Document } from "../../manifest/document.ts";
-import { type ProjectReading, type ResolveOptions, resolveProject } from "../../manifest/load.ts";
+import { resolveProject } from "../../manifest/load.ts";
 import { type Address, KINDS, type Kind, targetAddress, targetOf } from "../../model/address.ts";
 import {
   type Desired,
@@ -7,7 +6,6 @@ import {
   type DesiredTarget,
   resourcesOf,
 } from "../../model/desired.ts";
-import type { LiveTarget } from "../../model/live.ts";
 import { type State, type StateEvent, emptyState } from "../../model/state.ts";
 import type { MatchedTarget } from "../../plan/matched-target.ts";
 import type { PlanInput } from "../../plan/input.ts";
@@ -16,27 +14,14 @@ import { namesOf } from "../../plan/match.ts";
 import { type Planned, makePlan } from "../../plan/plan.ts";
 import { applyEvents } from "../../state/events.ts";
 import type { Manifests } from "../manifests.ts";
-
-export interface ImportSources {
-  readonly reading: ProjectReading & { readonly project: Document };
-  readonly resolve: ResolveOptions;
-  readonly stages: readonly string[];
-  /** The declared resources of the imported stage. */
-  readonly desired: Desired;
-  /** All states of the stage, by target key. */
-  readonly states: ReadonlyMap<string, State>;
-  /** The rest of a plan's input. */
-  readonly base: Omit<PlanInput, "desired" | "states" | "strays">;
-  /** The targets to import. */
-  readonly chosen: readonly LiveTarget[];
-}
+import type { ImportSources } from "./sources.ts";
 
 /** Events that the state of a target must learn, by target key. */
 export type Learnt = ReadonlyMap<string, readonly StateEvent[]>;
 
 /** The project at one step of an import, with its plan. */
 export interface PlannedProject extends Planned {
-  readonly documents: readonly Document[];
+  readonly manifests: Manifests;
   readonly input: PlanInput;
   /**
    * Without events that state already knows: an existing binding keeps what is recorded with it.
@@ -56,16 +41,16 @@ interface KnownTarget {
 }
 
 /**
- * Plans what documents declare, or `desired`, as if state had already learnt some events.
+ * Plans what manifests declare, as if state had already learnt some events.
  *
  * Manifests and live data decide. A binding of an address that this stage does not declare may come
  * from an import that was undone with git, so it only suggests a key, see `knownResources`.
  */
 export function planProject(
   sources: ImportSources,
-  documents: readonly Document[],
+  manifests: Manifests,
   learning: Learnt = new Map(),
-  desired = desiredIn(sources.desired.stage, sources, documents) ?? sources.desired,
+  desired = desiredIn(sources.desired.stage, sources, manifests) ?? sources.desired,
 ): PlannedProject {
   const { states, base } = sources;
   const trusted = new Set(sources.desired.targets.flatMap(addressesIn));
@@ -95,7 +80,7 @@ export function planProject(
   for (const [key, matched] of planned.matched)
     if (matched.live !== undefined)
       known.set(matched.live.id, { key, state: states.get(key), matched });
-  return { documents, input, learnt, known, ...planned };
+  return { manifests, input, learnt, known, ...planned };
 }
 
 /** Returns the addresses of a target, and those that its resources had before they were moved. */
@@ -111,13 +96,13 @@ function isNews(event: StateEvent, state: State | undefined): boolean {
 }
 
 /**
- * Returns what documents declare in a stage; in stages other than the imported one, secrets may be
+ * Returns what manifests declare in a stage; in stages other than the imported one, secrets may be
  * missing.
  */
 export function desiredIn(
   stage: string,
   { reading, resolve, desired }: ImportSources,
-  documents: readonly Document[],
+  { documents }: Manifests,
 ): Desired | undefined {
   const options =
     stage === desired.stage
@@ -126,13 +111,23 @@ export function desiredIn(
   return resolveProject({ ...reading, documents }, { ...options, stage }).resolved?.desired;
 }
 
+/** Returns the keys of a target's declared test cases, by live id. */
+export function caseKeysIn(matched: MatchedTarget | undefined): Map<string, string> {
+  return new Map(
+    matched?.target.testCases.flatMap(({ address, key }) => {
+      const id = matched.matches.get(address)?.live?.id;
+      return id === undefined ? [] : [[id, key] as const];
+    }),
+  );
+}
+
 export type KnownResources = ReturnType<typeof knownResources>;
 
 /**
  * Returns what manifests and state say about addresses. The planner's matches decide which live
  * resource each one means.
  */
-export function knownResources({ input, known, matched }: PlannedProject, manifests: Manifests) {
+export function knownResources({ manifests, input, known, matched }: PlannedProject) {
   const declared = new Set(
     manifests.targets.flatMap((key) => manifests.addressesOf(key, ...KINDS)),
   );

@@ -1,26 +1,21 @@
 import type { ProjectFolder } from "../../manifest/files.ts";
 import { readProject, resolveProject } from "../../manifest/load.ts";
-import { type Address, compareText, targetAddress } from "../../model/address.ts";
+import { type Address, compareText } from "../../model/address.ts";
+import { groupBy } from "../../model/collections.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { defined } from "../../model/json.ts";
 import type { LiveResource } from "../../model/live.ts";
 import type { Binding, StateEvent } from "../../model/state.ts";
 import { keyHolds } from "../../plan/memory.ts";
 import { refreshEvents } from "../../plan/record.ts";
-import { cached, groupBy } from "../../model/collections.ts";
 import { type EditedText, editTexts, withTexts } from "../edit-files.ts";
 import { Manifests, changedFields } from "../manifests.ts";
-import { type DraftOptions, type Skipped, draftTargets } from "./drafts.ts";
-import { type Folder, type FolderNames, folderNamesIn, foldersOf } from "./folders.ts";
+import { type Draft, type Skipped, draftUndeclared } from "./drafts.ts";
+import { foldersOf } from "./folders.ts";
+import { type NewFile, layOut } from "./layout.ts";
 import { type Merging, mergeFields, mergeStage } from "./merge-stage.ts";
-import { type LayoutOptions, type NewFile, layOut } from "./layout.ts";
-import { type Pairs, plainName } from "./pair-targets.ts";
-import {
-  type ImportSources,
-  type Learnt,
-  type PlannedProject,
-  planProject,
-} from "./planned-project.ts";
+import { type Learnt, type PlannedProject, planProject } from "./planned-project.ts";
+import type { Folder, ImportOptions, ImportSources } from "./sources.ts";
 
 /*
  * An import declares the live resources that its stage does not declare yet:
@@ -31,17 +26,6 @@ import {
  *    neighbours, or into new files,
  * 4. the planner proves that a plan would be empty; what it refutes is left out, and all repeats.
  */
-
-export interface PrepareOptions
-  extends Pick<LayoutOptions, "dir" | "layout">, Pick<DraftOptions, "elements" | "holdsSecret"> {
-  /** Names folders; called once, when the new test cases are known. */
-  readonly nameFolders: (folders: readonly Folder[]) => Promise<readonly Folder[]>;
-  readonly folder: ProjectFolder;
-  /** The targets of other stages that the live ones correspond to: live id → key. */
-  readonly pairs: Pairs;
-  /** Keys that the user chose for new targets: live id → key. */
-  readonly into?: Pairs;
-}
 
 /** The result of an import that has not been written yet. */
 export interface Prepared {
@@ -67,88 +51,83 @@ type Refuted = ReadonlyMap<Address, string>;
  * Merges, drafts, lays out and proves, repeatedly: each round leaves out at least one address that
  * the proof refuted.
  */
-export async function prepare(sources: ImportSources, options: PrepareOptions): Promise<Prepared> {
-  const excluded = new Set<Address>();
-  const refused = new Map<Address, string>();
+export async function prepare(sources: ImportSources, options: ImportOptions): Promise<Prepared> {
+  const manifests = new Manifests(sources.reading);
+  const now = planProject(sources, manifests, new Map(), sources.desired);
+  const refuted = new Map<Address, string>();
   let folders: readonly Folder[] | undefined;
   for (;;) {
-    const merging = mergeStage(sources, options.pairs, excluded);
-    folders ??= await options.nameFolders(foldersOf(sources, merging.project, merging.folders));
-    const attempt = await attemptOnce(sources, merging, folderNamesIn(folders), refused, options);
+    const merging = mergeStage(sources, now, options.pairs, refuted);
+    folders ??= await options.nameFolders(foldersOf(sources, merging));
+    const attempt = await attemptOnce(sources, merging, folders, refuted, options);
     if ("files" in attempt) return attempt;
-    const wrong = [...attempt.keys()].filter((address) => merging.merged.has(address));
-    for (const address of wrong) excluded.add(address);
-    if (wrong.length === 0) for (const [address, reason] of attempt) refused.set(address, reason);
+    // What a live resource is drafted as depends on the merge, so that is put right first.
+    const wrong = [...attempt].filter(([address]) => merging.merged.has(address));
+    for (const [address, reason] of wrong.length > 0 ? wrong : attempt)
+      refuted.set(address, reason);
   }
 }
 
 async function attemptOnce(
   sources: ImportSources,
-  { merged, bound, edits, project }: Merging,
-  folderNames: FolderNames,
-  refused: Refuted,
-  options: PrepareOptions,
+  merging: Merging,
+  folders: readonly Folder[],
+  refuted: Refuted,
+  options: ImportOptions,
 ): Promise<Prepared | Refuted> {
-  const { reading, stages, desired, chosen } = sources;
-  const { stage } = desired;
-  const drafting = { ...options, folderNames };
-  const manifests = new Manifests({ project: reading.project, documents: project.documents });
-  const { targets, leftOut } = draftTargets(sources, project, manifests, {
-    ...drafting,
-    refused,
-    into: options.into ?? new Map(),
-    plainName: (name) => (stages.length > 1 ? plainName(name, stage) : name),
-  });
-  // The folder names of imported targets and of targets that are already declared.
-  const keys = new Map(targets.map(({ live, key }) => [live.id, key]));
-  const folders = chosen.flatMap(({ id: live }): readonly [string, readonly StateEvent[]][] => {
-    const own = project.known.get(live);
-    const key = keys.get(live) ?? (own?.matched === undefined ? undefined : own.key);
-    const names = [...(folderNames.get(live) ?? [])].toSorted(([a], [b]) => compareText(a, b));
-    return key === undefined
-      ? []
-      : [[key, names.map(([id, name]) => ({ type: "folder", name, id }))]];
-  });
-  const learnt = joined(folders, bound);
-  const before = planProject(sources, project.documents, learnt, project.input.desired);
-  const fields = mergeFields(before, merged, sources, drafting);
-  const laying = { ...drafting, ...placing(sources, options) };
-  const merge = [...edits, ...fields];
-  const declared = (key: string) => {
-    const documents = manifests.documentsOf(key);
-    const { matches } = project.matched.get(key) ?? {};
-    return documents.length === 0 ? undefined : { documents, matches };
+  const { merged, bound, project } = merging;
+  const names = new Map(
+    folders.flatMap(({ id, name }) => (name === undefined ? [] : [[id, name]])),
+  );
+  const { drafts, leftOut } = draftUndeclared(sources, project, names, refuted, options);
+  const learnt = joined(folderEvents(folders, drafts, project), bound);
+  const before = planProject(sources, project.manifests, learnt, project.input.desired);
+  const fields = mergeFields(before, merged, names, sources, options);
+  const merge = [...merging.edits, ...fields];
+  const write = async (isApart: boolean) => {
+    const laid = layOut(drafts, sources, project, names, options, isApart);
+    const texts = await editTexts(sources.reading.documents, [...merge, ...laid.edits]);
+    return { files: laid.files, texts, isEditing: laid.edits.length > 0 };
   };
-  let laid = layOut(targets, options.layout === undefined ? declared : () => undefined, laying);
-  let texts = await editTexts(reading.documents, [...merge, ...laid.edits]);
-  if ("reason" in texts && laid.edits.length > 0) {
-    // A document with an anchor, for example, may not be editable where the neighbours are.
-    laid = layOut(targets, () => undefined, laying);
-    texts = await editTexts(reading.documents, merge);
-  }
-  if ("reason" in texts) {
-    const { reason } = texts;
-    return new Map([...merged].map((address) => [address, reason]));
-  }
-  const { files } = laid;
-  const drafts = targets.flatMap((one) => [
-    ...(one.target === undefined ? [] : [one.target]),
-    ...one.environments,
-    ...one.testCases,
-  ]);
+  let written = await write(options.layout !== undefined);
+  // A document with an anchor, for example, may not be editable where the neighbours are.
+  if ("reason" in written.texts && written.isEditing) written = await write(true);
+  const { files, texts } = written;
+  if ("reason" in texts) return new Map([...merged].map((address) => [address, texts.reason]));
   const added = new Set([...merged, ...drafts.map(({ address }) => address)]);
-  const proof = await prove({ files, texts, added, merged, learnt }, sources, options.folder);
-  const { refuted, unmatched, problems, planned = before } = proof;
-  if (refuted.size > 0 && problems.length + unmatched.length === 0) return refuted;
+  const attempt = { files, texts, added, merged, learnt };
+  const proof = await prove(attempt, sources, options.folder);
+  const { unmatched, problems, planned = before } = proof;
+  if (proof.refuted.size > 0 && problems.length + unmatched.length === 0) return proof.refuted;
   const generated = [...planned.matched.values()].flatMap(({ target, matches }) =>
-    target.testCases.flatMap(({ address, fields }) => {
+    target.testCases.flatMap(({ address, fields: declared }) => {
       const live = matches.get(address)?.live;
-      const isNew = added.has(address) && fields["elements"] === undefined;
+      const isNew = added.has(address) && declared["elements"] === undefined;
       return isNew && live !== undefined ? [{ address, live }] : [];
     }),
   );
   const all = allLearnt(sources, planned);
   return { files, texts, leftOut, learnt: all, generated, unmatched, problems };
+}
+
+/** Returns the folder names that states must learn, by the key that each target has or will get. */
+function folderEvents(
+  folders: readonly Folder[],
+  drafts: readonly Draft[],
+  { known }: PlannedProject,
+): Learnt {
+  const fresh = drafts.filter(({ kind }) => kind === "target");
+  const keys = new Map([
+    ...[...known].flatMap(([id, { key, matched }]) => (matched ? [[id, key] as const] : [])),
+    ...fresh.map(({ live, key }) => [live.id, key] as const),
+  ]);
+  const events = folders
+    .toSorted((a, b) => compareText(a.id, b.id))
+    .flatMap(({ target, id, name }): readonly [string, readonly StateEvent[]][] => {
+      const key = keys.get(target.id);
+      return key === undefined || name === undefined ? [] : [[key, [{ type: "folder", name, id }]]];
+    });
+  return joined(events);
 }
 
 function joined(...all: readonly Iterable<readonly [string, readonly StateEvent[]]>[]): Learnt {
@@ -190,34 +169,10 @@ function allLearnt({ chosen, states }: ImportSources, { learnt, matched }: Plann
 }
 
 /** What one round of an import would write and learn. */
-interface Attempt {
-  readonly files: readonly NewFile[];
-  readonly texts: readonly EditedText[];
+interface Attempt extends Pick<Prepared, "files" | "texts" | "learnt"> {
   /** The addresses that the stage gets: new ones, and those that are merged. */
   readonly added: ReadonlySet<Address>;
   readonly merged: ReadonlySet<Address>;
-  readonly learnt: Learnt;
-}
-
-/** Returns the stages of new resources, and a test for existing files. */
-function placing(
-  { stages, desired: { stage }, reading }: ImportSources,
-  { folder }: PrepareOptions,
-) {
-  const manifests = new Manifests(reading);
-  const others = stages.filter((one) => one !== stage);
-  const listed = new Map<string, ReadonlySet<string>>();
-  return {
-    stage: others.length > 0 ? stage : undefined,
-    isForStageAlone: (key: string) =>
-      !manifests.targets.includes(key) ||
-      others.some((other) => manifests.exists(other, targetAddress(key))),
-    exists: (file: string) => {
-      const parent = file.slice(0, Math.max(file.lastIndexOf("/"), 0));
-      const list = () => new Set(folder.list(parent).map(({ name }) => name.toLowerCase()));
-      return cached(listed, parent, list).has(file.slice(file.lastIndexOf("/") + 1).toLowerCase());
-    },
-  };
 }
 
 /**
@@ -235,8 +190,7 @@ async function prove(
   const refuted = new Map<Address, string>();
   const problems: Diagnostic[] = [];
   if (files.length + texts.length === 0) return { refuted, unmatched: [], problems };
-  const added = files.map(({ file, text }) => ({ file, after: text }));
-  const reading = await readProject(withTexts(folder, [...texts, ...added]));
+  const reading = await readProject(withTexts(folder, [...texts, ...files]));
   const { stage } = sources.desired;
   const resolution = resolveProject(reading, { ...sources.resolve, stage });
   const read = new Set(reading.documents.map(({ file }) => file));
@@ -258,7 +212,9 @@ async function prove(
   }
   const desired = resolution.resolved?.desired;
   if (desired === undefined || found.length > 0) return { refuted, unmatched, problems };
-  const planned = planProject(sources, reading.documents, learnt, desired);
+  const { project = sources.reading.project, documents } = reading;
+  const after = new Manifests({ project, documents });
+  const planned = planProject(sources, after, learnt, desired);
   for (const { address, fields } of planned.plan.changes)
     if (ours.has(address)) {
       const names = fields.map(({ path }) => path.join(".")).join(", ");
@@ -268,8 +224,7 @@ async function prove(
     if (address !== undefined && ours.has(address) && (severity === "error" || merged.has(address)))
       refuted.set(address, summary);
   const others = sources.stages.filter((one) => one !== stage);
-  const { project = sources.reading.project, documents } = reading;
-  const spoilt = changedFields(sources.reading, { project, documents }, others).map(
+  const spoilt = changedFields(sources.reading, after, others).map(
     ({ stage: other, address, field }): Diagnostic => ({
       severity: "error",
       code: "import-other-stage",
