@@ -1,6 +1,6 @@
 import { type Address, addressOf, targetOf } from "../model/address.ts";
 import { type DesiredResource, sendable } from "../model/desired.ts";
-import { type Field, fieldsOf } from "../model/fields.ts";
+import { fieldsOf } from "../model/fields.ts";
 import type { Json } from "../model/json.ts";
 import type { BatchRecord, Fingerprint, State } from "../model/state.ts";
 import { reveal } from "../model/value.ts";
@@ -14,9 +14,9 @@ export function idsIn(state: Pick<State, "bindings"> | undefined): IdOfAddress {
   return (address) => state?.bindings.get(address)?.id;
 }
 
-/** Returns the ids of a target in a plan: a live one counts before a recorded one. */
-export function idsOf({ matches, state }: Pick<MatchedTarget, "matches" | "state">): IdOfAddress {
-  return (address) => matches.get(address)?.live?.id ?? state?.bindings.get(address)?.id;
+/** Returns the ids of the resources of a target that exist now. */
+export function liveIds({ matches }: Pick<MatchedTarget, "matches">): IdOfAddress {
+  return (address) => matches.get(address)?.live?.id;
 }
 
 /**
@@ -33,9 +33,9 @@ export function batchContent(
     const value = sendable(resource, field.name);
     if (value === undefined) return [];
     const plain = reveal(value);
-    const referred = referredBy(resource, field);
-    if (referred === undefined) return [{ name: field.name, sent: plain, declared: plain }];
-    const id = idOf(referred);
+    if (field.shape.type !== "reference" || typeof plain !== "string")
+      return [{ name: field.name, sent: plain, declared: plain }];
+    const id = idOf(addressOf(field.shape.to, targetOf(resource.address), plain));
     isKnown &&= id !== undefined;
     return [{ name: field.name, sent: { id: id ?? "" }, declared: plain }];
   });
@@ -47,27 +47,18 @@ export function batchContent(
   return fingerprints.of("batchGeneration", Object.fromEntries(entries));
 }
 
-/** Returns the addresses of the same target that a resource refers to. */
-export function referencesOf(resource: DesiredResource): readonly Address[] {
-  return fieldsOf(resource.kind).flatMap((field) => referredBy(resource, field) ?? []);
-}
-
-function referredBy(resource: DesiredResource, { name, shape }: Field): Address | undefined {
-  const value = sendable(resource, name);
-  if (shape.type !== "reference" || value === undefined) return undefined;
-  const key = reveal(value);
-  return typeof key === "string" ? addressOf(shape.to, targetOf(resource.address), key) : undefined;
-}
-
-/** Whether the content of a record is what the batch generation would send now. */
+/**
+ * Whether the content of a record is what the batch generation would send now.
+ * @param known ids to try: a resource that was deleted and made again has another one than its
+ * record, which is no reason to run a second time
+ */
 export function ranWith(
   { content }: Pick<BatchRecord, "content">,
   fingerprints: Fingerprinter,
   resource: DesiredResource,
-  idOf: IdOfAddress,
+  ...known: readonly IdOfAddress[]
 ): boolean {
-  return (
-    content === batchContent(fingerprints, resource, idOf) ||
-    content === batchContent(fingerprints, resource, () => undefined)
+  return [...known, () => undefined].some(
+    (idOf) => content === batchContent(fingerprints, resource, idOf),
   );
 }

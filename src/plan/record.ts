@@ -5,7 +5,7 @@ import { defined, sameJson } from "../model/json.ts";
 import type { LiveResource } from "../model/live.ts";
 import type { Binding, FieldRecord, LocatorRecord, StateEvent } from "../model/state.ts";
 import { type Value, isSensitive, isUnknown } from "../model/value.ts";
-import { batchContent, idsOf, ranWith, referencesOf } from "./batches.ts";
+import { batchContent, idsIn, liveIds, ranWith } from "./batches.ts";
 import { type Comparison, compareField } from "./compare.ts";
 import type { MatchedTarget } from "./matched-target.ts";
 import { NOT_READ_YET, declaredElements, saysAll, selectorsDigest } from "./elements.ts";
@@ -34,14 +34,7 @@ export function refreshEvents(
   if (live === undefined) return keyed;
   // After a change of the key, all records of the target are useless, so all are made again,
   // regardless of scope.
-  const isInScope = keyHolds(state, fingerprints) ? inScope : () => true;
-  // A batch generation is recorded by the ids that it sends, so state must have these as well: an
-  // id that is gone would make it run a second time.
-  const sent = new Set(
-    matched.target.batchGenerations
-      .filter(({ address }) => isInScope(address))
-      .flatMap(referencesOf),
-  );
+  const isRead = keyHolds(state, fingerprints) ? inScope : () => true;
   const read = new Set<string>();
   return [
     ...keyed,
@@ -52,8 +45,7 @@ export function refreshEvents(
     ...[...matched.resources.values()].flatMap((resource) => {
       const { address, kind } = resource;
       const own = matched.matches.get(address)?.live;
-      const isRead = kind === "target" || isInScope(address) || sent.has(address);
-      if (own === undefined || !isRead) return [];
+      if (own === undefined || !(kind === "target" || isRead(address))) return [];
       read.add(own.id);
       const memory = memoryOf(address, own.id, { ...matched, fingerprints });
       const before = memory.binding;
@@ -219,19 +211,20 @@ function locatorEvents(
  */
 function batchEvents(matched: MatchedTarget, fingerprints: Fingerprinter): readonly StateEvent[] {
   const { target, state } = matched;
-  const idOf = idsOf(matched);
   const adopting = state === undefined || state.bindings.size === 0;
   const rekeyed = !keyHolds(state, fingerprints);
   return target.batchGenerations.flatMap((resource): readonly StateEvent[] => {
     const { address } = resource;
     if (Object.values(resource.fields).some(isUnknown)) return [];
     const record = state?.batchGenerations.get(address);
-    const content = batchContent(fingerprints, resource, idOf);
+    // By key while what it refers to is missing: it will have another id.
+    const content = batchContent(fingerprints, resource, liveIds(matched));
     if (record === undefined)
       return adopting ? [{ type: "batch", address, record: { status: "held", content } }] : [];
     const unread = record.content === undefined && record.status === "done";
-    // Recorded by an earlier version, or before the ids in it were known.
-    const isOlder = record.content !== content && ranWith(record, fingerprints, resource, idOf);
+    // Recorded by an earlier version, before the ids in it were known, or with ids that are gone.
+    const isOlder =
+      record.content !== content && ranWith(record, fingerprints, resource, idsIn(state));
     return rekeyed || unread || isOlder
       ? [{ type: "batch", address, record: { ...record, content } }]
       : [];

@@ -575,25 +575,29 @@ describe("batch generations", () => {
       expect((await bench.apply(changed)).writes).toBe(1);
     }
   });
-  test("do not run again if their prerequisite was made again by hand, and --only leaves it out", async () => {
+  test.each([
+    "by hand",
+    "by hand, and --only leaves it out",
+    "by tasc",
+    "by tasc, which was interrupted",
+  ])("do not run again if their prerequisite was deleted, and made again %s", async (how) => {
     const bench = benchWith();
     await managed(bench);
     const testCases = { login: made("Log in") };
-    await bench.apply(shop({ testCases }));
+    const prerequisite = { prompt: "Spring", prerequisite: "login" };
+    const wanted = shop({ testCases, batchGenerations: { spring: prerequisite } });
+    const isLeftOut = how.endsWith("leaves it out");
+    await bench.apply(isLeftOut ? shop({ testCases }) : wanted);
     const [live] = bench.service.targets;
-    const [old] = live?.testCases ?? [];
+    const [old] = live?.testCases.splice(0) ?? [];
     if (live === undefined || old === undefined) throw new Error("nothing was created");
-    live.testCases.splice(0, 1, { ...old, id: bench.service.newId("case") });
-    const wanted = shop({
-      testCases,
-      batchGenerations: { spring: { prompt: "Spring", prerequisite: "login" } },
-    });
-    const scope = { only: [address], exclude: [] };
-    expect(await bench.apply(wanted, { scope })).toMatchObject({
-      writes: 1,
-      outcome: { done: [address], notTaken: [] },
-    });
+    if (how.startsWith("by hand")) live.testCases.push({ ...old, id: bench.service.newId("case") });
+    if (isLeftOut) await bench.apply(wanted, { scope: { only: [address], exclude: [] } });
+    if (how.endsWith("interrupted")) await bench.apply(wanted, { stopping: () => true });
+    const later = await bench.apply(wanted);
+    expect(later.outcome.done).toEqual(how.startsWith("by tasc") ? ["testCase.shop.login"] : []);
     expect((await bench.apply(wanted)).writes).toBe(0);
+    expect(live.batchGenerations).toHaveLength(1);
   });
   test("treat a declared null like a missing field", async () => {
     const bench = benchWith();

@@ -1,6 +1,6 @@
 import type { DesiredResource } from "../../model/desired.ts";
 import { isUnknown } from "../../model/value.ts";
-import { idsOf, ranWith } from "../batches.ts";
+import { idsIn, liveIds, ranWith } from "../batches.ts";
 import type { MatchedTarget } from "../matched-target.ts";
 import { type Decision, UNCHANGED, created } from "../decision.ts";
 import { keyHolds } from "../memory.ts";
@@ -27,7 +27,7 @@ export function decideBatchGeneration(
     fingerprints !== undefined &&
     keyHolds(state, fingerprints) &&
     !Object.values(resource.fields).some(isUnknown) &&
-    !ranWith(record, fingerprints, resource, idsOf(matched));
+    !ranWith(record, fingerprints, resource, liveIds(matched), idsIn(state));
   if (run || live === undefined || record?.status === "undone" || isNew || isOther)
     return created(matched, resource, "batch-generations");
   if (record?.status === "done") return UNCHANGED;
