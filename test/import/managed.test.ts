@@ -518,3 +518,28 @@ stages:
   expect(text?.after).toContain("  b:\n    description: Check of staging\n");
   expect((await plan(after(world, found))).planned.plan.changes).toEqual([]);
 });
+
+test("a manifest that cannot be edited keeps its own target from being merged, and no other", async () => {
+  const manifest = (key: string, app: string, rest = "") =>
+    `target: ${key}\nonlyStages: [staging]\napp: ${app}\ntestCases:\n  a:\n    description: A\n    entryPointUrlPath: /a\n${rest}`;
+  const files = {
+    "tasc.yaml": STAGES,
+    "targets/shop.yaml": manifest(
+      "shop",
+      "Shop",
+      "stages:\n  production:\n    testCases:\n      a:\n        entryPointUrlPath: !!str\n",
+    ),
+    "targets/blog.yaml": manifest("blog", "Blog"),
+  };
+  const blog: LiveTarget = { id: idOf(1, 2), app: "Blog", environments: [] };
+  const live = (n: number) => [liveCase(idOf(3, n), { description: "A", entryPointUrlPath: "/b" })];
+  const cases = new Map([
+    [SHOP.id, live(1)],
+    [blog.id, live(2)],
+  ]);
+  const world = { ...emptyProject([SHOP, blog], cases, files), stage: "production" };
+  const found = await prepared(world);
+  expect(found.texts.map(({ file }) => file)).toEqual(["targets/blog.yaml"]);
+  expect(found.files.map(({ file }) => file)).toEqual(["targets/shop-0000.yaml"]);
+  expect((await plan(after(world, found))).planned.plan.changes).toEqual([]);
+});

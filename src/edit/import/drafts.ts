@@ -161,11 +161,10 @@ function draftsOf(
     ({ id }) => !known.managed.has(id),
   );
   const found = fresh.flatMap((live) => {
-    const { id, externalId, type, [NAMED_BY[kind]]: name } = live;
+    const { id, [NAMED_BY[kind]]: name } = live;
     const declared = declareFields(fieldsOf(kind), live, drafting);
     const bind = !isFound(live, declared.fields);
-    const names = [name, externalId, kind === "environment" ? type : undefined];
-    const isDoubtful = known.isDoubtful(kind, target, id, names);
+    const isDoubtful = known.isDoubtful(kind, target, live);
     if (!isDoubtful && (!bind || convert({ type: "uuid" }, id) !== undefined))
       return [{ kind, live, ...declared, bind }];
     const reason = isDoubtful ? UNCLEAR : NOT_BINDABLE;

@@ -6,11 +6,11 @@ import {
   type DesiredTarget,
   resourcesOf,
 } from "../../model/desired.ts";
+import type { LiveResource } from "../../model/live.ts";
 import { type State, type StateEvent, emptyState } from "../../model/state.ts";
 import type { MatchedTarget } from "../../plan/matched-target.ts";
 import type { PlanInput } from "../../plan/input.ts";
-import { normalUrl } from "../../plan/normalise.ts";
-import { namesOf } from "../../plan/match.ts";
+import { type NamedKind, type Names, liveNames, matchedIds, namesOf } from "../../plan/match.ts";
 import { type Planned, makePlan } from "../../plan/plan.ts";
 import { applyEvents } from "../../state/events.ts";
 import type { Manifests } from "../manifests.ts";
@@ -136,11 +136,10 @@ export function knownResources({ manifests, input, known, matched }: PlannedProj
     ...input.strays.map(({ target }) => targetAddress(target)),
     ...(input.desired.removed ?? []).map(({ address }) => address),
   ]);
-  const managed = new Map<string, Address>();
+  const managed = new Set<string>();
   const remembered = new Map<string, Address>();
   for (const { key, state, matched: own } of known.values()) {
-    for (const [address, { live }] of own?.matches ?? [])
-      if (live !== undefined) managed.set(live.id, address);
+    for (const id of own === undefined ? [] : matchedIds(own.matches)) managed.add(id);
     const moved = (own?.target.moved ?? []).flatMap(({ from, to }) => [from, to]);
     const reserved = new Set([...moved, ...(state?.intents.keys() ?? [])]);
     for (const [address, { id }] of state?.bindings ?? []) {
@@ -164,41 +163,33 @@ export function knownResources({ manifests, input, known, matched }: PlannedProj
     const target = targetOf(address);
     const state = matched.get(target)?.state ?? input.states.get(target);
     ids.add(id).add(state?.bindings.get(address)?.id);
-    // The DEFAULT environment has its type as its name.
-    const type = kind === "environment" && key === "default" ? "DEFAULT" : undefined;
-    const { name, externalId } = namesOf(resource);
-    for (const one of [name, externalId, type])
-      if (one !== undefined) names.add(nameIn(kind, target, one));
+    const type = key === "default" ? "DEFAULT" : undefined;
+    for (const name of namesWithin(kind, target, namesOf(resource), type)) names.add(name);
   }
   return {
-    /**
-     * `managed` and `remembered` are by live id: resources that manifests declare, and those that
-     * only state binds.
-     */
+    /** The live ids of resources that manifests declare. */
     managed,
+    /** By live id, the addresses of resources that only state binds. */
     remembered,
     /** In any stage. */
     declared,
     /** Addresses that are already in use, in lower case. */
     taken: new Set([...taken].map((address) => address.toLowerCase())),
-    /**
-     * Whether one of these ids or names may belong to a declared resource whose match is unclear.
-     */
-    isDoubtful: (
-      kind: Kind,
-      target: string,
-      id: string,
-      own: readonly (string | null | undefined)[],
-    ) =>
-      ids.has(id) ||
-      own.some((name) => typeof name === "string" && names.has(nameIn(kind, target, name))),
+    /** Whether a live resource may be a declared one whose match is unclear. */
+    isDoubtful: (kind: NamedKind, target: string, live: LiveResource) =>
+      ids.has(live.id) ||
+      namesWithin(kind, target, liveNames(kind, live), live.type).some((name) => names.has(name)),
   };
 }
 
-/**
- * Returns a comparable name. An environment is named by its URL, which can be written in several
- * ways.
- */
-function nameIn(kind: Kind, target: string, name: string): string {
-  return `${kind} ${kind === "target" ? "" : target} ${normalUrl(name)}`;
+/** Returns what may identify a resource; the DEFAULT environment has its type as its name. */
+function namesWithin(
+  kind: Kind,
+  target: string,
+  { name, externalId }: Names,
+  type: string | null | undefined,
+): readonly string[] {
+  const all = [name, externalId, kind === "environment" ? type : undefined];
+  const owner = kind === "target" ? "" : target;
+  return all.flatMap((one) => (one === undefined || one === null ? [] : `${kind} ${owner} ${one}`));
 }

@@ -1,6 +1,6 @@
 import type { ProjectFolder } from "../../manifest/files.ts";
 import { readProject, resolveProject } from "../../manifest/load.ts";
-import { type Address, compareText } from "../../model/address.ts";
+import { type Address, compareText, targetOf } from "../../model/address.ts";
 import { groupBy } from "../../model/collections.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { defined } from "../../model/json.ts";
@@ -93,7 +93,7 @@ async function attemptOnce(
   // A document with an anchor, for example, may not be editable where the neighbours are.
   if ("reason" in written.texts && written.isEditing) written = await write(true);
   const { files, texts } = written;
-  if ("reason" in texts) return new Map([...merged].map((address) => [address, texts.reason]));
+  if ("reason" in texts) return refusedIn(texts, merged, project);
   const added = new Set([...merged, ...drafts.map(({ address }) => address)]);
   const attempt = { files, texts, added, merged, learnt };
   const proof = await prove(attempt, sources, options.folder);
@@ -108,6 +108,17 @@ async function attemptOnce(
   );
   const all = allLearnt(sources, planned);
   return { files, texts, leftOut, learnt: all, generated, unmatched, problems };
+}
+
+/** Returns what was to be merged into a file that cannot be edited so. */
+function refusedIn(
+  { file, reason }: { readonly file: string; readonly reason: string },
+  merged: ReadonlySet<Address>,
+  { manifests }: PlannedProject,
+): Refuted {
+  const isIn = (address: Address): boolean =>
+    manifests.documentsOf(targetOf(address)).some((one) => one.file === file);
+  return new Map([...merged].flatMap((one) => (isIn(one) ? [[one, reason] as const] : [])));
 }
 
 /** Returns the folder names that states must learn, by the key that each target has or will get. */
