@@ -334,10 +334,9 @@ function encodedForms(all: Buffer, { encode, bits, group, tail }: typeof HEX, sh
       Math.floor(((offset + bytes.length) * 8) / bits),
     ),
   );
-  const isWhole = bytes.length === all.length;
   return forms
     .filter(({ length }) => length >= shortest)
-    .map((text) => (isWhole ? { text } : { text, tail }));
+    .map((text) => (bytes.length === all.length ? { text } : { text, tail }));
 }
 
 type Span = ReturnType<typeof toOriginal>;
