@@ -1,15 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { text } from "node:stream/consumers";
-import { Worker } from "node:worker_threads";
 import { programs } from "../contract/support/program.ts";
 import type { Scene } from "../look/scene.ts";
 import type { Host } from "./host.ts";
-
-export interface Step {
-  readonly code: number | null;
-  readonly log: string;
-}
+import { type Step, runScript } from "./thread.ts";
 
 export interface WorkflowRun {
   readonly plan: Step;
@@ -86,7 +80,7 @@ export async function runAction(
     ...(folder === REPOSITORY ? { INPUT_EXECUTABLE: join(await programs(), "tasc") } : {}),
   };
   const run = (name: string, env: Readonly<Record<string, string>>): Promise<Step> =>
-    step(resolve(folder, "scripts", "action", `${name}.mjs`), env);
+    runScript(resolve(folder, "scripts", "action", `${name}.mjs`), env);
   const plan = await run("plan", {
     ...common,
     ...scene.env,
@@ -113,16 +107,6 @@ function prefixed(inputs: Readonly<Record<string, string>>): Record<string, stri
   return Object.fromEntries(
     Object.entries(inputs).map(([name, value]) => [`INPUT_${name}`, value]),
   );
-}
-
-/** Runs a step in a thread, which takes a third of the time of a process and shows the same. */
-async function step(file: string, env: Readonly<Record<string, string>>): Promise<Step> {
-  const thread = new Worker(file, { env, execArgv: [], stdout: true, stderr: true });
-  let failure = "";
-  thread.on("error", (error) => (failure = String(error)));
-  const ended = new Promise<number>((done) => thread.on("exit", done));
-  const [stdout, stderr] = await Promise.all([text(thread.stdout), text(thread.stderr)]);
-  return { code: await ended, log: stdout + stderr + failure };
 }
 
 /** Parses the outputs as a runner does: `name<<END`, lines, `END`. */

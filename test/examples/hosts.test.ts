@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { isObject, parseJson } from "../../src/model/json.ts";
 import { startHost } from "../action/host.ts";
+import { runScript } from "../action/thread.ts";
 import { machine, runGithub } from "./stand-in.ts";
 
 interface Repository {
@@ -158,14 +159,20 @@ test("GitLab's pipeline stops without required approvals, unless another person 
     ],
   };
   const { url } = await startGitlab(answers);
-  const approve = async (login: string, token = "token"): Promise<string> =>
-    script("tasc-approval.mjs", ["production"], ".", {
+  const approve = async (login: string, token = "token"): Promise<string> => {
+    const env = {
       CI_API_V4_URL: url,
+      CI_PROJECT_ID: "1",
       CI_COMMIT_SHA: "merged",
       TASC_APPROVAL_TOKEN: token,
       GITLAB_USER_LOGIN: login,
       GITLAB_USER_EMAIL: `${login}@Example.com`,
-    });
+    };
+    const file = resolve("examples/gitlab/tasc-approval.mjs");
+    const { code, log } = await runScript(file, env, ["production"]);
+    if (code !== 0) throw new Error(log);
+    return log;
+  };
   const where = "protected_environments/production";
   const unprotected = [
     undefined,
