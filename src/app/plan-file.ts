@@ -116,8 +116,11 @@ export function readPlanFile(file: string, { cwd }: Pick<Host, "cwd">): PlanFile
       isPlan(content) ? "it was printed by `--format json` and not saved by `--out`" : UNKNOWN,
     );
   const text = bytes.toString("utf8");
+  const written = writeJson(value);
+  // Usually nobody has touched the file, not even its white space.
   const isAsWritten =
-    Buffer.from(text).equals(bytes) && withoutSpace(text) === withoutSpace(writeJson(value));
+    Buffer.from(text).equals(bytes) &&
+    (text === written || withoutSpace(text) === withoutSpace(written));
   return { shown: file, content, seal, isAsWritten };
 }
 
