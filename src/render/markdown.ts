@@ -174,7 +174,7 @@ function targetItems(plan: PlanView): readonly Item[] {
       return show.foldAlike(rows).map((fold) => ({ ...fold[0], item: changeItem(fold, section) }));
     }),
   );
-  return words.byWeight(plan, items).map(({ item }) => item);
+  return words.byWeight(words.weightOf(plan), items).map(({ item }) => item);
 }
 
 /** An origin in a sentence: as code, or GitHub would make a link of it. */

@@ -34,7 +34,7 @@ function diagnosticItem(diagnostic: DiagnosticView): ReportItem {
 function changeItems(plan: PlanView): readonly ReportItem[] {
   const weight = words.weightOf(plan);
   const danger = ATTENTION_SEVERITIES.indexOf("danger");
-  return words.byWeight(plan, plan.changes).map((change): ReportItem => {
+  return words.byWeight(weight, plan.changes).map((change): ReportItem => {
     const { address, action, place } = change;
     const level = weight(change) <= danger ? "warning" : "note";
     const [title, detail] = [`${action} ${address}`, fieldsText(change, MOST)];

@@ -59,7 +59,10 @@ export const HARMS: Readonly<Record<Harm, string>> = {
   "failure ignored": "ignoreFailure switched on",
 };
 
-/** The most severe row of attention that a change is in, as its position in the order of severity. */
+/**
+ * Returns the most severe row of attention that a change is in, as its position in the order of
+ * severity.
+ */
 export function weightOf({ attention }: Pick<PlanView, "attention">) {
   const weights = new Map<string, number>();
   for (const { severity, addresses } of attention.toReversed())
@@ -70,10 +73,9 @@ export function weightOf({ attention }: Pick<PlanView, "attention">) {
 
 /** Sorts changes: first those that need attention, within these the most severe action first. */
 export function byWeight<T extends ChangeView>(
-  plan: Pick<PlanView, "attention">,
+  weight: ReturnType<typeof weightOf>,
   changes: readonly T[],
 ): readonly T[] {
-  const weight = weightOf(plan);
   return bySeverity(changes).toSorted((a, b) => weight(a) - weight(b));
 }
 

@@ -268,6 +268,7 @@ type Problem = { readonly address: string; readonly errors: readonly DiagnosticV
 
 function targetSections(plan: PlanView, problems: readonly Problem[]): string {
   const { changes } = plan;
+  const weight = words.weightOf(plan);
   const open = isSmall(plan, problems.length) ? " open" : "";
   return words
     .byCause(changes)
@@ -282,7 +283,7 @@ function targetSections(plan: PlanView, problems: readonly Problem[]): string {
         );
         return `<details class="target" data-target="${html(target)}"${open}><summary><h3>${html(target)}</h3><span class="small">${totals.join("")}</span><span class="matching faint"></span></summary>
 ${errors.map((problem) => problemHtml(problem, open)).join("")}${words
-          .byWeight(plan, rows)
+          .byWeight(weight, rows)
           .map((change) => changeHtml(change, open))
           .join("")}</details>`;
       });
