@@ -206,10 +206,17 @@ export class Manifests implements ProjectDocuments {
     return layer && slotIn(layer, ref);
   }
 
-  /** Returns the place in the resource's override for the stage, which need not exist yet. */
+  /**
+   * Returns the place in the resource's override for the stage, which need not exist yet. Of a
+   * target's overrides in several documents, it is the one that has the field.
+   */
   stageSlot(ref: FieldRef): Slot | undefined {
     const layers = this.layersOf(ref);
-    const place = layers.find(({ kind }) => kind === "stage") ?? overridePlace(ref.stage, layers);
+    const own = layers.filter(({ kind }) => kind === "stage");
+    const place =
+      own.find(({ value }) => valueAt(value, ref.field.path) !== undefined) ??
+      own[0] ??
+      overridePlace(ref.stage, layers);
     return place && slotIn({ kind: "stage", ...place }, ref);
   }
 

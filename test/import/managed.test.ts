@@ -543,3 +543,25 @@ test("a manifest that cannot be edited keeps its own target from being merged, a
   expect(found.files.map(({ file }) => file)).toEqual(["targets/shop-0000.yaml"]);
   expect((await plan(after(world, found))).planned.plan.changes).toEqual([]);
 });
+
+test("new test cases go to a file of their own where their neighbours have no place for a comment", async () => {
+  const files = {
+    "tasc.yaml": PROJECT,
+    "targets/shop.yaml": "target: shop\napp: Shop\ntestCases: { a: { description: A } }\n",
+    "targets/blog.yaml": "target: blog\napp: Blog\ntestCases:\n  a: { description: A }\n",
+  };
+  const blog: LiveTarget = { id: idOf(1, 2), app: "Blog", environments: [] };
+  const live = (n: number) => [
+    liveCase(idOf(3, n), { description: "A" }),
+    liveCase(idOf(3, n + 1), { description: "B", prerequisiteId: idOf(3, 99) }),
+  ];
+  const cases = new Map([
+    [SHOP.id, live(1)],
+    [blog.id, live(3)],
+  ]);
+  const world = emptyProject([SHOP, blog], cases, files);
+  const found = await prepared(world);
+  expect(found.texts.map(({ file }) => file)).toEqual(["targets/blog.yaml"]);
+  expect(found.files.map(({ file }) => file)).toEqual(["targets/shop-imported.yaml"]);
+  expect((await plan(after(world, found))).planned.plan.changes).toEqual([]);
+});

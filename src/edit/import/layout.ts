@@ -59,21 +59,25 @@ type SetEdit = YamlEdit & { readonly kind: "set" };
 
 /**
  * Returns edits of existing documents, and new files, that declare the drafts.
- * @param isApart whether everything goes to new files
+ * @param closed files to which nothing can be added
  */
 export function layOut(
   drafts: readonly Draft[],
   sources: ImportSources,
   project: PlannedProject,
   folderNames: ReadonlyMap<string, string>,
+  closed: ReadonlySet<string>,
   options: ImportOptions,
-  isApart: boolean,
 ): { readonly edits: readonly FileEdit[]; readonly files: readonly NewFile[] } {
   const edits: FileEdit[] = [];
   const files: NewFile[] = [];
   const free = freeFilesIn(options.folder);
   for (const [target, own] of groupBy(drafts, (one) => one.target)) {
-    const group = groupOf(target, own, sources, project, folderNames, isApart);
+    const declaredIn =
+      options.layout === undefined
+        ? project.manifests.documentsOf(target).filter(({ file }) => !closed.has(file))
+        : [];
+    const group = groupOf(target, own, declaredIn, sources, project, folderNames);
     const placeOf = placesOf(group, options);
     // In a file, test cases of one folder are next to each other.
     const inOrder = group.testCases.toSorted((a, b) =>
@@ -102,14 +106,14 @@ function pathOf(place: Place["in"]): string {
 function groupOf(
   target: string,
   drafts: readonly Draft[],
+  declaredIn: readonly Document[],
   { desired: { stage } }: ImportSources,
   { manifests, matched }: PlannedProject,
   folderNames: ReadonlyMap<string, string>,
-  isApart: boolean,
 ): Group {
   const isNew = drafts.some(({ kind }) => kind === "target");
   const testCases = drafts.filter(({ kind }) => kind === "testCase");
-  const documents = isNew || isApart ? [] : manifests.documentsOf(target);
+  const documents = isNew ? [] : declaredIn;
   const matches: Group["matches"] = matched.get(target)?.matches ?? new Map();
   const known = documents.length === 0 ? [] : [...matches.values()];
   const ids = new Set([...testCases, ...known].flatMap(({ live }) => live?.folderId ?? []));

@@ -222,11 +222,7 @@ function wantedValue(
     isMet: (written) => sameJson(inStageWords(written, ref.stage), want),
     candidates: (now) => {
       if (want === undefined) return removals(now, ref, stages);
-      const top = now.topSlot(ref);
-      return [
-        ...sharedName(want, now, ref, stages),
-        ...valueAtOne(want, [top?.layer === "stage" ? top : undefined, now.stageSlot(ref)]),
-      ];
+      return [...sharedName(want, now, ref, stages), ...valueAtOne(want, [now.stageSlot(ref)])];
     },
   };
 }

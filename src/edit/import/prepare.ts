@@ -9,7 +9,7 @@ import type { Binding, StateEvent } from "../../model/state.ts";
 import { keyHolds } from "../../plan/memory.ts";
 import { refreshEvents } from "../../plan/record.ts";
 import { type EditedText, editTexts, withTexts } from "../edit-files.ts";
-import { Manifests, changedFields } from "../manifests.ts";
+import { type FileEdit, Manifests, changedFields } from "../manifests.ts";
 import { type Draft, type Skipped, draftUndeclared } from "./drafts.ts";
 import { foldersOf } from "./folders.ts";
 import { type NewFile, layOut } from "./layout.ts";
@@ -83,17 +83,16 @@ async function attemptOnce(
   const learnt = joined(folderEvents(folders, drafts, project), bound);
   const before = planProject(sources, project.manifests, learnt, project.input.desired);
   const fields = mergeFields(before, merged, names, sources, options);
-  const merge = [...merging.edits, ...fields];
-  const write = async (isApart: boolean) => {
-    const laid = layOut(drafts, sources, project, names, options, isApart);
-    const texts = await editTexts(sources.reading.documents, [...merge, ...laid.edits]);
-    return { files: laid.files, texts, isEditing: laid.edits.length > 0 };
-  };
-  let written = await write(options.layout !== undefined);
-  // A document with an anchor, for example, may not be editable where the neighbours are.
-  if ("reason" in written.texts && written.isEditing) written = await write(true);
+  const written = await write(
+    [...merging.edits, ...fields],
+    drafts,
+    names,
+    sources,
+    project,
+    options,
+  );
+  if ("reason" in written) return refusedIn(written, merged, project);
   const { files, texts } = written;
-  if ("reason" in texts) return refusedIn(texts, merged, project);
   const added = new Set([...merged, ...drafts.map(({ address }) => address)]);
   const attempt = { files, texts, added, merged, learnt };
   const proof = await prove(attempt, sources, options.folder);
@@ -108,6 +107,30 @@ async function attemptOnce(
   );
   const all = allLearnt(sources, planned);
   return { files, texts, leftOut, learnt: all, generated, unmatched, problems };
+}
+
+/**
+ * Makes the edits of a merge, and declares the drafts: in new files instead of next to their
+ * neighbours where the text of these cannot be edited, since a map in braces has no place for a
+ * comment.
+ */
+async function write(
+  merge: readonly FileEdit[],
+  drafts: readonly Draft[],
+  folderNames: ReadonlyMap<string, string>,
+  sources: ImportSources,
+  project: PlannedProject,
+  options: ImportOptions,
+) {
+  const closed = new Set<string>();
+  for (;;) {
+    const { edits, files } = layOut(drafts, sources, project, folderNames, closed, options);
+    const texts = await editTexts(sources.reading.documents, [...merge, ...edits]);
+    if (!("reason" in texts)) return { files, texts };
+    const { file: refused } = texts;
+    if (!edits.some(({ file }) => file === refused)) return texts;
+    closed.add(refused);
+  }
 }
 
 /** Returns what was to be merged into a file that cannot be edited so. */
