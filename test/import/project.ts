@@ -2,7 +2,14 @@ import { foldersWith } from "../../src/edit/import/folders.ts";
 import { pairTargets } from "../../src/edit/import/pair-targets.ts";
 import { type Prepared, prepare } from "../../src/edit/import/prepare.ts";
 import type { ImportSources, Layout } from "../../src/edit/import/sources.ts";
-import { type LoadedProject, loadProject, readProject } from "../../src/manifest/load.ts";
+import {
+  type LoadedProject,
+  loadProject,
+  readProject,
+  resolveProject,
+} from "../../src/manifest/load.ts";
+import { hasErrors } from "../../src/manifest/problem.ts";
+import { cached } from "../../src/model/collections.ts";
 import type { Json } from "../../src/model/json.ts";
 import type { LiveTarget, LiveTestCase, Reader } from "../../src/model/live.ts";
 import { type State, emptyState } from "../../src/model/state.ts";
@@ -74,14 +81,18 @@ function declaredBy(world: World, { desired }: Pick<LoadedProject, "desired">) {
 export async function prepared(world: World, options: Options = {}): Promise<Prepared> {
   const folder = memoryFolder(world.files);
   const resolve = { env: ENV, ...(world.stage === undefined ? {} : { stage: world.stage }) };
-  const loaded = await loadProject({ root: "", ...resolve, targets: "optional" }, folder);
-  if (!loaded.ok) throw new Error(`the project should load: ${JSON.stringify(loaded.diagnostics)}`);
+  const reading = await readProject(folder);
+  const { resolved, problems } = resolveProject(reading, resolve);
+  const { project } = reading;
+  const wrong = [...reading.problems, ...problems].filter(({ code }) => code !== "no-manifests");
+  if (project === undefined || resolved === undefined || hasErrors(wrong))
+    throw new Error(`the project should load: ${JSON.stringify(wrong)}`);
   const { targets, testCases, states } = world;
-  const { desired, strays: _, states: __, ...base } = declaredBy(world, loaded);
+  const { desired, strays: _, states: __, ...base } = declaredBy(world, resolved);
   const sources: ImportSources = {
-    reading: { ...(await readProject(folder)), project: loaded.project },
+    reading: { ...reading, project },
     resolve,
-    stages: loaded.settings.stages,
+    stages: resolved.settings.stages,
     desired,
     states,
     base: { ...base, live: { targets, testCases } },
@@ -119,8 +130,14 @@ export function after(world: World, { files, texts, learnt }: Prepared): World {
   return { ...world, files: { ...world.files, ...written }, states };
 }
 
-/** Plans as `tasc plan` does. */
-export async function plan(world: World): Promise<Refreshed> {
+/** Plans as `tasc plan` does, once for each world. */
+export function plan(world: World): Promise<Refreshed> {
+  return cached(plans, world, () => planOnce(world));
+}
+
+const plans = new WeakMap<World, Promise<Refreshed>>();
+
+async function planOnce(world: World): Promise<Refreshed> {
   const resolve = { env: ENV, ...(world.stage === undefined ? {} : { stage: world.stage }) };
   const loaded = await loadProject({ root: "", ...resolve }, memoryFolder(world.files));
   if (!loaded.ok)
