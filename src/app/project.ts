@@ -40,8 +40,8 @@ export interface Host {
   /** Asks the user at the terminal, if there is one. Questions without an answer have no entry. */
   readonly ask?: (questions: readonly Question[]) => Promise<ReadonlyMap<string, string>>;
   readonly onClientEvent: (event: ClientEvent) => void;
-  /** Receives the number of manifests before they are read. */
-  readonly counted?: (files: number) => void;
+  /** Called before each manifest file is read, with the numbers of files read and known by then. */
+  readonly reading?: (read: number, files: number) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -73,7 +73,7 @@ export interface ProjectOptions extends CallOptions {
  * Load options of a command that does not need a whole project with all secrets. They override the
  * user's options.
  */
-export type ProjectNeeds = Omit<LoadOptions, "root" | "stage" | "env" | "counted">;
+export type ProjectNeeds = Omit<LoadOptions, "root" | "stage" | "env" | "reading">;
 
 export interface Opened {
   readonly root: string;
@@ -91,8 +91,8 @@ export async function openProject(
   const root = projectRoot(options, host);
   const env = readVariables(options, host, root);
   const { stage, allowMissingSecrets = false } = options;
-  const { counted } = host;
-  const project = await loadProject({ root, stage, env, allowMissingSecrets, counted, ...needs });
+  const { reading } = host;
+  const project = await loadProject({ root, stage, env, allowMissingSecrets, reading, ...needs });
   for (const secret of project.secrets) host.secrets.add(secret);
   if (!project.ok)
     throw new TascError("invalid", project.diagnostics, (file) => project.sources.get(file)?.text);
@@ -125,7 +125,7 @@ export async function readFolder(options: ProjectOptions, host: Host) {
   const root = projectRoot(options, host);
   const env = readVariables(options, host, root);
   const folder = projectFolder(root, env.TASC_TRUST);
-  return { root, env, folder, reading: await readProject(folder, { counted: host.counted }) };
+  return { root, env, folder, reading: await readProject(folder, { reading: host.reading }) };
 }
 
 export async function invalidProject(

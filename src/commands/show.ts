@@ -39,6 +39,7 @@ async function show(
 ): Promise<ExitCode> {
   const shown: Shown[] = [];
   tuneFor(0);
+  tuneFor(1);
   optimiseLate();
   for (const name of options.files) {
     const file = readPlanFile(name, host);

@@ -144,7 +144,8 @@ export function findFiles(folder: ProjectFolder, wanted: Iterable<Pattern>) {
 }
 
 function below(folder: string, name: string): string {
-  return folder === "" ? name : `${folder}/${name}`;
+  // Not a template, see `addressOf`.
+  return folder === "" ? name : [folder, name].join("/");
 }
 
 /**

@@ -42,7 +42,8 @@ export interface LoadOptions extends ResolveOptions {
    * show a place.
    */
   readonly texts?: boolean;
-  readonly counted?: ((files: number) => void) | undefined;
+  /** Called before each file is read, with the number of files read and known so far. */
+  readonly reading?: ((read: number, files: number) => void) | undefined;
 }
 
 export type Loaded =
@@ -142,7 +143,7 @@ export interface ProjectReading {
  */
 export async function readProject(
   folder: ProjectFolder,
-  { texts = true, counted, targets }: Pick<LoadOptions, "texts" | "counted" | "targets"> = {},
+  { texts = true, reading, targets }: Pick<LoadOptions, "texts" | "reading" | "targets"> = {},
 ): Promise<ProjectReading> {
   const trust: TrustOf = (await folder.trust?.()) ?? (() => ({}));
   const problems = problemsOfAccess(folder);
@@ -166,11 +167,12 @@ export async function readProject(
   // `tasc.yaml` is first and adds the others. They are read one after the other, so that each text
   // can be freed.
   const files = problems.length > 0 ? [] : [PROJECT_FILE];
-  for (const file of files) {
+  for (const [at, file] of files.entries()) {
+    reading?.(at, files.length);
     const kind: DocumentKind = file === PROJECT_FILE ? "project" : "target";
     const accepts = kind === "project" ? accept.project : accept.target;
-    const reading = readDocuments(folder, file);
-    const read = reading instanceof Promise ? await reading : reading;
+    const pending = readDocuments(folder, file);
+    const read = pending instanceof Promise ? await pending : pending;
     if (texts && read.source !== undefined) sources.set(file, read.source);
     add(read.problems);
     complete &&= read.problems.length === 0;
@@ -193,7 +195,6 @@ export async function readProject(
     if (!complete) project = undefined;
     add(found.problems);
     complete &&= found.problems.length === 0;
-    counted?.(found.files.length);
     for (const manifest of found.files) files.push(manifest);
   }
   for (const target of groupByTarget(documents)) add(findDuplicates(target, stages ?? []));

@@ -1,11 +1,4 @@
-import {
-  type Address,
-  type Kind,
-  addressOf,
-  compareText,
-  isAddress,
-  targetAddress,
-} from "../model/address.ts";
+import { type Kind, addressOf, compareText, isAddress, targetAddress } from "../model/address.ts";
 import {
   type DesiredResource,
   type DesiredTarget,
@@ -67,13 +60,11 @@ export function resolveTarget(
   });
   const section = <K extends InnerKind>({ kind, fields }: SectionRow<K>): DesiredResource<K>[] => {
     const resources: DesiredResource<K>[] = [];
-    // Built once: a text joined from five parts takes the memory of five.
-    const above = addressOf(kind, key, "");
     const { byKey } = layersOf(kind);
     [...byKey.keys()].toSorted(compareText).forEach((inner) => {
       const own = byKey.get(inner) ?? [];
       if (!existsIn(stage, own)) return;
-      const address: Address = `${above}${inner}`;
+      const address = addressOf(kind, key, inner);
       const resource = { kind, address, key: inner, layers: own };
       resources.push(resolveResource(resource, fields, contextOf(resource)));
     });

@@ -23,7 +23,8 @@ export function targetAddress(target: string): Address {
 }
 
 export function addressOf(kind: Exclude<Kind, "target">, target: string, key: string): Address {
-  return `${kind}.${target}.${key}`;
+  // Not a template: V8 keeps its parts as well, which takes three times the memory.
+  return [kind, target, key].join(".") as Address;
 }
 
 /** Splits an address into its parts; returns `undefined` if the text is not an address. */

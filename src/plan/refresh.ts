@@ -119,8 +119,8 @@ function unchanged(
     status,
     runStatus,
     asDeclared,
-    hidden,
-    acceptance,
+    ...(hidden && { hidden }),
+    ...(acceptance && { acceptance }),
   };
 }
 
