@@ -5,7 +5,7 @@ import { type NewText, withTexts, writeTexts } from "../edit/edit-files.ts";
 import { foldersWith } from "../edit/import/folders.ts";
 import { pairTargets } from "../edit/import/pair-targets.ts";
 import { type Prepared, prepare } from "../edit/import/prepare.ts";
-import { type Folder, type ImportSources, LAYOUTS } from "../edit/import/sources.ts";
+import { type Folder, type ImportSources, LAYOUTS } from "../edit/import/request.ts";
 import { patchOf } from "../edit/patch.ts";
 import { nearest } from "../manifest/problem.ts";
 import { type ProjectFolder, projectFolder } from "../manifest/files.ts";
@@ -90,7 +90,8 @@ async function importTargets(session: Session, options: OptionsOf<typeof OPTIONS
   const folder = hasSample ? withTexts(disk, [{ file: SAMPLE.file, after: undefined }]) : disk;
   const sources = await readSources(session, folder, options.target);
   const { pairs, into } = await pair(sources, given, host);
-  const prepared = await prepare(sources, {
+  const prepared = await prepare({
+    ...sources,
     dir,
     layout,
     elements,

@@ -4,7 +4,7 @@ import { formatManifest } from "../../src/manifest/format.ts";
 import { resourcesOf } from "../../src/model/desired.ts";
 import { DELETED } from "../../src/model/fields.ts";
 import { matchedIds } from "../../src/plan/match.ts";
-import { LAYOUTS } from "../../src/edit/import/sources.ts";
+import { LAYOUTS } from "../../src/edit/import/request.ts";
 import type { Prepared } from "../../src/edit/import/prepare.ts";
 import { type Service, idOf, service } from "./live.ts";
 import {

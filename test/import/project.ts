@@ -1,7 +1,7 @@
 import { foldersWith } from "../../src/edit/import/folders.ts";
 import { pairTargets } from "../../src/edit/import/pair-targets.ts";
 import { type Prepared, prepare } from "../../src/edit/import/prepare.ts";
-import type { ImportSources, Layout } from "../../src/edit/import/sources.ts";
+import type { ImportSources, Layout } from "../../src/edit/import/request.ts";
 import {
   type LoadedProject,
   loadProject,
@@ -106,7 +106,8 @@ export async function prepared(world: World, options: Options = {}): Promise<Pre
       ...options,
       into: new Map(unclear.map(({ live }) => [live.id, ""])),
     });
-  return await prepare(sources, {
+  return await prepare({
+    ...sources,
     dir: options.dir ?? "targets",
     layout: options.layout,
     elements: options.elements ?? true,

@@ -24,7 +24,7 @@ import {
   caseKeysIn,
   knownResources,
 } from "./planned-project.ts";
-import type { ImportOptions, ImportSources, Pairs } from "./sources.ts";
+import type { ImportRequest, Pairs } from "./request.ts";
 
 /** A live resource that no manifest declares, in the form in which one will. */
 export interface Draft {
@@ -57,20 +57,21 @@ export interface Skipped extends Pick<Draft, "kind"> {
  * @param refuted addresses that cannot be imported, with the reason
  */
 export function draftUndeclared(
-  { chosen, base, states, stages, desired: { stage } }: ImportSources,
+  request: ImportRequest,
   project: PlannedProject,
   folderNames: ReadonlyMap<string, string>,
   refuted: ReadonlyMap<Address, string>,
-  { elements, holdsSecret, into }: ImportOptions,
 ): { readonly drafts: readonly Draft[]; readonly leftOut: readonly Skipped[] } {
+  const { chosen, base, stages } = request;
+  const { stage } = request.desired;
   const leftOut: Skipped[] = [];
   const drafting: Drafting = {
-    elements,
-    holdsSecret,
-    secrets: secretFields(states.values()),
+    elements: request.elements,
+    holdsSecret: request.holdsSecret,
+    secrets: secretFields(request.states.values()),
     defaults: new Map(),
     folderName: (id) => folderNames.get(id),
-    into: into ?? new Map(),
+    into: request.into ?? new Map(),
     stage: stages.length > 1 ? stage : undefined,
     known: knownResources(project),
     leftOut,

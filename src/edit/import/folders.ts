@@ -5,7 +5,7 @@ import { matchedIds } from "../../plan/match.ts";
 import type { MatchedTarget } from "../../plan/matched-target.ts";
 import type { Manifests } from "../manifests.ts";
 import { type Merging, oneToOne } from "./merge-stage.ts";
-import type { Folder, ImportSources } from "./sources.ts";
+import type { Folder, ImportSources } from "./request.ts";
 
 /** Returns the folders with some names replaced. @param names by folder id */
 export function foldersWith(names: ReadonlyMap<string, string>, folders: readonly Folder[]) {

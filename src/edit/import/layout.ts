@@ -15,7 +15,7 @@ import type { FileEdit } from "../manifests.ts";
 import type { Draft } from "./drafts.ts";
 import { chooseKeys } from "./keys.ts";
 import type { PlannedProject } from "./planned-project.ts";
-import type { ImportOptions, ImportSources } from "./sources.ts";
+import type { ImportRequest } from "./request.ts";
 
 /*
  * Where an import writes. The resources of a target that a manifest declares go next to their
@@ -63,22 +63,21 @@ type SetEdit = YamlEdit & { readonly kind: "set" };
  */
 export function layOut(
   drafts: readonly Draft[],
-  sources: ImportSources,
+  request: ImportRequest,
   project: PlannedProject,
   folderNames: ReadonlyMap<string, string>,
   closed: ReadonlySet<string>,
-  options: ImportOptions,
 ): { readonly edits: readonly FileEdit[]; readonly files: readonly NewFile[] } {
   const edits: FileEdit[] = [];
   const files: NewFile[] = [];
-  const free = freeFilesIn(options.folder);
+  const free = freeFilesIn(request.folder);
   for (const [target, own] of groupBy(drafts, (one) => one.target)) {
     const declaredIn =
-      options.layout === undefined
+      request.layout === undefined
         ? project.manifests.documentsOf(target).filter(({ file }) => !closed.has(file))
         : [];
-    const group = groupOf(target, own, declaredIn, sources, project, folderNames);
-    const placeOf = placesOf(group, options);
+    const group = groupOf(target, own, declaredIn, request, project, folderNames);
+    const placeOf = placesOf(group, request);
     // In a file, test cases of one folder are next to each other.
     const inOrder = group.testCases.toSorted((a, b) =>
       compareText(group.folderOf(a.live.folderId), group.folderOf(b.live.folderId)),
@@ -87,10 +86,10 @@ export function layOut(
     const byPlace = [...groupBy(all, (one) => placeOf(one).in)];
     for (const [place, here] of byPlace.toSorted(([a], [b]) => compareText(pathOf(a), pathOf(b)))) {
       const made = here.flatMap((draft) =>
-        declarations(draft, placeOf(draft).after, group, sources, project),
+        declarations(draft, placeOf(draft).after, group, request, project),
       );
       if (typeof place === "string")
-        files.push(newFile(free(`${place}.yaml`), target, here, made, folderNames, options));
+        files.push(newFile(free(`${place}.yaml`), target, here, made, folderNames, request));
       else
         for (const edit of made)
           edits.push({ file: place.file, edit: { ...edit, path: [...place.root, ...edit.path] } });
@@ -107,7 +106,7 @@ function groupOf(
   target: string,
   drafts: readonly Draft[],
   declaredIn: readonly Document[],
-  { desired: { stage } }: ImportSources,
+  { desired: { stage } }: ImportRequest,
   { manifests, matched }: PlannedProject,
   folderNames: ReadonlyMap<string, string>,
 ): Group {
@@ -140,7 +139,7 @@ const ONE_FILE = 60;
  */
 function placesOf(
   { target, testCases, documents, matches, folderOf }: Group,
-  { dir, layout }: ImportOptions,
+  { dir, layout }: ImportRequest,
 ): PlaceOf {
   const start = joined(dir, fileName(target));
   const main = documents.find(({ value }) => value.app !== undefined) ?? documents[0];
@@ -273,7 +272,7 @@ function declarations(
   draft: Draft,
   after: string | undefined,
   { target, isNew, defaults }: Group,
-  { stages, desired: { stage } }: ImportSources,
+  { stages, desired: { stage } }: ImportRequest,
   { manifests }: PlannedProject,
 ): readonly SetEdit[] {
   const { kind, key, live, bind, notes } = draft;
@@ -321,7 +320,7 @@ function newFile(
   drafts: readonly Draft[],
   edits: readonly SetEdit[],
   folderNames: ReadonlyMap<string, string>,
-  { holdsSecret }: ImportOptions,
+  { holdsSecret }: ImportRequest,
 ): NewFile {
   const count = (kind: Kind) => drafts.filter((one) => one.kind === kind).length;
   const [environments, testCases] = [count("environment"), count("testCase")];
@@ -344,7 +343,7 @@ function newFile(
 function unnamedFolders(
   drafts: readonly Draft[],
   folderNames: ReadonlyMap<string, string>,
-  holdsSecret: ImportOptions["holdsSecret"],
+  holdsSecret: ImportRequest["holdsSecret"],
 ): string | undefined {
   const inFolders = drafts.filter(
     ({ live: { folderId } }) => typeof folderId === "string" && !folderNames.has(folderId),

@@ -27,7 +27,7 @@ import {
 } from "../place-values.ts";
 import { lifting, targetsByStage, withoutStage } from "./pair-targets.ts";
 import { type PlannedProject, caseKeysIn, planProject } from "./planned-project.ts";
-import type { ImportOptions, ImportSources, Pairs } from "./sources.ts";
+import type { ImportRequest, ImportSources } from "./request.ts";
 
 /*
  * Import of a further stage. A live target gets the address that it has in another stage, and so do
@@ -50,18 +50,17 @@ function boundTo(address: Address, id: string): Bound {
  * @param refuted addresses that must not be merged
  */
 export function mergeStage(
-  sources: ImportSources,
+  request: ImportRequest,
   now: PlannedProject,
-  pairs: Pairs,
   refuted: ReadonlyMap<Address, string>,
 ) {
-  const { stages, desired, chosen } = sources;
+  const { stages, desired, chosen, pairs } = request;
   const here = desired.stage;
   const before = now.manifests;
   const paired = new Map(
     [...pairs].flatMap(([id, key]) => (refuted.has(targetAddress(key)) ? [] : [[key, id]])),
   );
-  // If this stage has a target already, resources that are declared only for other stages may now
+  // If this stage has a target already, rerequest that are declared only for other stages may now
   // exist here, too.
   const ids = new Set(chosen.map(({ id }) => id));
   const managed = [...now.known].flatMap(([id, { key, matched }]) =>
@@ -74,14 +73,14 @@ export function mergeStage(
       [boundTo(targetAddress(key), id)],
     ]),
   );
-  const lifts = keys.flatMap((key) => lifting(before, key, sources));
-  const lifted = keys.length === 0 ? now : planProject(sources, before.with(lifts), bound);
+  const lifts = keys.flatMap((key) => lifting(before, key, request));
+  const lifted = keys.length === 0 ? now : planProject(request, before.with(lifts), bound);
   const merged = new Set<Address>();
   const edits: FileEdit[] = [];
   for (const key of keys) {
     const target = targetAddress(key);
     const own = lifted.matched.get(key);
-    const parts = own === undefined ? [] : foundIn(own, sources, before);
+    const parts = own === undefined ? [] : foundIn(own, request, before);
     const found = [...(bound.get(key) ?? []), ...parts].filter(
       ({ address }) => !refuted.has(address),
     );
@@ -109,7 +108,7 @@ export function mergeStage(
     }
   }
   const project =
-    edits.length + bound.size === 0 ? now : planProject(sources, before.with(edits), bound);
+    edits.length + bound.size === 0 ? now : planProject(request, before.with(edits), bound);
   return {
     /** Edits of `onlyStages`. */
     edits,
@@ -174,8 +173,7 @@ export function mergeFields(
   { plan, matched, manifests }: PlannedProject,
   merged: ReadonlySet<Address>,
   folderNames: ReadonlyMap<string, string>,
-  { stages, desired: { stage } }: ImportSources,
-  { elements, holdsSecret }: Pick<ImportOptions, "elements" | "holdsSecret">,
+  { stages, desired: { stage }, elements, holdsSecret }: ImportRequest,
 ): readonly FileEdit[] {
   const changes = byAddress(plan.changes);
   const wanted = [...matched.values()].flatMap((own) => {

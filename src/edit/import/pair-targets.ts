@@ -4,7 +4,7 @@ import { knownText } from "../../model/desired.ts";
 import type { LiveTarget } from "../../model/live.ts";
 import { Manifests, onlyStagesOf, setAt } from "../manifests.ts";
 import { desiredIn, planProject } from "./planned-project.ts";
-import type { ImportSources, Pairs } from "./sources.ts";
+import type { ImportSources, Pairs } from "./request.ts";
 
 /** A live target that matches several declared ones, or the other way round. */
 export interface Unclear {

@@ -14,7 +14,7 @@ import { type NamedKind, type Names, liveNames, matchedIds, namesOf } from "../.
 import { type Planned, makePlan } from "../../plan/plan.ts";
 import { applyEvents } from "../../state/events.ts";
 import type { Manifests } from "../manifests.ts";
-import type { ImportSources } from "./sources.ts";
+import type { ImportSources } from "./request.ts";
 
 /** Events that the state of a target must learn, by target key. */
 export type Learnt = ReadonlyMap<string, readonly StateEvent[]>;

@@ -1,4 +1,3 @@
-import type { ProjectFolder } from "../../manifest/files.ts";
 import { readProject, resolveProject } from "../../manifest/load.ts";
 import { type Address, compareText, targetOf } from "../../model/address.ts";
 import { groupBy } from "../../model/collections.ts";
@@ -15,7 +14,7 @@ import { foldersOf } from "./folders.ts";
 import { type NewFile, layOut } from "./layout.ts";
 import { type Merging, mergeFields, mergeStage } from "./merge-stage.ts";
 import { type Learnt, type PlannedProject, planProject } from "./planned-project.ts";
-import type { Folder, ImportOptions, ImportSources } from "./sources.ts";
+import type { Folder, ImportRequest, ImportSources } from "./request.ts";
 
 /*
  * An import declares the live resources that its stage does not declare yet:
@@ -51,15 +50,15 @@ type Refuted = ReadonlyMap<Address, string>;
  * Merges, drafts, lays out and proves, repeatedly: each round leaves out at least one address that
  * the proof refuted.
  */
-export async function prepare(sources: ImportSources, options: ImportOptions): Promise<Prepared> {
-  const manifests = new Manifests(sources.reading);
-  const now = planProject(sources, manifests, new Map(), sources.desired);
+export async function prepare(request: ImportRequest): Promise<Prepared> {
+  const manifests = new Manifests(request.reading);
+  const now = planProject(request, manifests, new Map(), request.desired);
   const refuted = new Map<Address, string>();
   let folders: readonly Folder[] | undefined;
   for (;;) {
-    const merging = mergeStage(sources, now, options.pairs, refuted);
-    folders ??= await options.nameFolders(foldersOf(sources, merging));
-    const attempt = await attemptOnce(sources, merging, folders, refuted, options);
+    const merging = mergeStage(request, now, refuted);
+    folders ??= await request.nameFolders(foldersOf(request, merging));
+    const attempt = await attemptOnce(request, merging, folders, refuted);
     if ("files" in attempt) return attempt;
     // What a live resource is drafted as depends on the merge, so that is put right first.
     const wrong = [...attempt].filter(([address]) => merging.merged.has(address));
@@ -69,33 +68,25 @@ export async function prepare(sources: ImportSources, options: ImportOptions): P
 }
 
 async function attemptOnce(
-  sources: ImportSources,
+  request: ImportRequest,
   merging: Merging,
   folders: readonly Folder[],
   refuted: Refuted,
-  options: ImportOptions,
 ): Promise<Prepared | Refuted> {
   const { merged, bound, project } = merging;
   const names = new Map(
     folders.flatMap(({ id, name }) => (name === undefined ? [] : [[id, name]])),
   );
-  const { drafts, leftOut } = draftUndeclared(sources, project, names, refuted, options);
+  const { drafts, leftOut } = draftUndeclared(request, project, names, refuted);
   const learnt = joined(folderEvents(folders, drafts, project), bound);
-  const before = planProject(sources, project.manifests, learnt, project.input.desired);
-  const fields = mergeFields(before, merged, names, sources, options);
-  const written = await write(
-    [...merging.edits, ...fields],
-    drafts,
-    names,
-    sources,
-    project,
-    options,
-  );
+  const before = planProject(request, project.manifests, learnt, project.input.desired);
+  const fields = mergeFields(before, merged, names, request);
+  const written = await write([...merging.edits, ...fields], drafts, names, request, project);
   if ("reason" in written) return refusedIn(written, merged, project);
   const { files, texts } = written;
   const added = new Set([...merged, ...drafts.map(({ address }) => address)]);
   const attempt = { files, texts, added, merged, learnt };
-  const proof = await prove(attempt, sources, options.folder);
+  const proof = await prove(attempt, request);
   const { unmatched, problems, planned = before } = proof;
   if (proof.refuted.size > 0 && problems.length + unmatched.length === 0) return proof.refuted;
   const generated = [...planned.matched.values()].flatMap(({ target, matches }) =>
@@ -105,7 +96,7 @@ async function attemptOnce(
       return isNew && live !== undefined ? [{ address, live }] : [];
     }),
   );
-  const all = allLearnt(sources, planned);
+  const all = allLearnt(request, planned);
   return { files, texts, leftOut, learnt: all, generated, unmatched, problems };
 }
 
@@ -118,14 +109,13 @@ async function write(
   merge: readonly FileEdit[],
   drafts: readonly Draft[],
   folderNames: ReadonlyMap<string, string>,
-  sources: ImportSources,
+  request: ImportRequest,
   project: PlannedProject,
-  options: ImportOptions,
 ) {
   const closed = new Set<string>();
   for (;;) {
-    const { edits, files } = layOut(drafts, sources, project, folderNames, closed, options);
-    const texts = await editTexts(sources.reading.documents, [...merge, ...edits]);
+    const { edits, files } = layOut(drafts, request, project, folderNames, closed);
+    const texts = await editTexts(request.reading.documents, [...merge, ...edits]);
     if (!("reason" in texts)) return { files, texts };
     const { file: refused } = texts;
     if (!edits.some(({ file }) => file === refused)) return texts;
@@ -218,15 +208,14 @@ interface Attempt extends Pick<Prepared, "files" | "texts" | "learnt"> {
  */
 async function prove(
   { files, texts, added: ours, merged, learnt }: Attempt,
-  sources: ImportSources,
-  folder: ProjectFolder,
+  request: ImportRequest,
 ) {
   const refuted = new Map<Address, string>();
   const problems: Diagnostic[] = [];
   if (files.length + texts.length === 0) return { refuted, unmatched: [], problems };
-  const reading = await readProject(withTexts(folder, [...texts, ...files]));
-  const { stage } = sources.desired;
-  const resolution = resolveProject(reading, { ...sources.resolve, stage });
+  const reading = await readProject(withTexts(request.folder, [...texts, ...files]));
+  const { stage } = request.desired;
+  const resolution = resolveProject(reading, { ...request.resolve, stage });
   const read = new Set(reading.documents.map(({ file }) => file));
   const unmatched = files.flatMap(({ file }) =>
     read.has(file) || reading.sources.get(file) !== undefined ? [] : [file],
@@ -246,9 +235,9 @@ async function prove(
   }
   const desired = resolution.resolved?.desired;
   if (desired === undefined || found.length > 0) return { refuted, unmatched, problems };
-  const { project = sources.reading.project, documents } = reading;
+  const { project = request.reading.project, documents } = reading;
   const after = new Manifests({ project, documents });
-  const planned = planProject(sources, after, learnt, desired);
+  const planned = planProject(request, after, learnt, desired);
   for (const { address, fields } of planned.plan.changes)
     if (ours.has(address)) {
       const names = fields.map(({ path }) => path.join(".")).join(", ");
@@ -257,8 +246,8 @@ async function prove(
   for (const { severity, address, summary } of planned.plan.diagnostics)
     if (address !== undefined && ours.has(address) && (severity === "error" || merged.has(address)))
       refuted.set(address, summary);
-  const others = sources.stages.filter((one) => one !== stage);
-  const spoilt = changedFields(sources.reading, after, others).map(
+  const others = request.stages.filter((one) => one !== stage);
+  const spoilt = changedFields(request.reading, after, others).map(
     ({ stage: other, address, field }): Diagnostic => ({
       severity: "error",
       code: "import-other-stage",

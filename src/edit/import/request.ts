@@ -22,8 +22,9 @@ export interface ImportSources {
   readonly chosen: readonly LiveTarget[];
 }
 
-/** What the user chose. */
-export interface ImportOptions extends Pick<DeclareOptions, "elements" | "holdsSecret"> {
+/** What an import reads, and what the user chose. */
+export interface ImportRequest
+  extends ImportSources, Pick<DeclareOptions, "elements" | "holdsSecret"> {
   readonly folder: ProjectFolder;
   /**
    * Folder for manifests, relative to the project's folder; empty for the project's folder itself.
