@@ -6,7 +6,7 @@ import { type Json, sameJson, startsWith } from "../../model/json.ts";
 import type { StateEvent } from "../../model/state.ts";
 import { isUnknown, reveal } from "../../model/value.ts";
 import type { MatchedTarget } from "../../plan/matched-target.ts";
-import { NAMED_BY, matchedIds } from "../../plan/match.ts";
+import { NAMED_BY, lazy, matchedIds } from "../../plan/match.ts";
 import { declareFields, isNothing } from "../declare.ts";
 import {
   type FieldRef,
@@ -27,7 +27,7 @@ import {
 } from "../place-values.ts";
 import { lifting, targetsByStage, withoutStage } from "./pair-targets.ts";
 import { type PlannedProject, caseKeysIn, planProject } from "./planned-project.ts";
-import type { ImportRequest, ImportSources } from "./request.ts";
+import type { ImportRequest } from "./request.ts";
 
 /*
  * Import of a further stage. A live target gets the address that it has in another stage, and so do
@@ -60,7 +60,7 @@ export function mergeStage(
   const paired = new Map(
     [...pairs].flatMap(([id, key]) => (refuted.has(targetAddress(key)) ? [] : [[key, id]])),
   );
-  // If this stage has a target already, rerequest that are declared only for other stages may now
+  // If this stage has a target already, resources that are declared only for other stages may now
   // exist here, too.
   const ids = new Set(chosen.map(({ id }) => id));
   const managed = [...now.known].flatMap(([id, { key, matched }]) =>
@@ -75,12 +75,15 @@ export function mergeStage(
   );
   const lifts = keys.flatMap((key) => lifting(before, key, request));
   const lifted = keys.length === 0 ? now : planProject(request, before.with(lifts), bound);
+  const inOthers = lazy(() =>
+    targetsByStage(request, before).filter(({ stage }) => stage !== here),
+  );
   const merged = new Set<Address>();
   const edits: FileEdit[] = [];
   for (const key of keys) {
     const target = targetAddress(key);
     const own = lifted.matched.get(key);
-    const parts = own === undefined ? [] : foundIn(own, request, before);
+    const parts = own === undefined ? [] : foundIn(own, here, inOthers);
     const found = [...(bound.get(key) ?? []), ...parts].filter(
       ({ address }) => !refuted.has(address),
     );
@@ -128,14 +131,13 @@ export function mergeStage(
  */
 function foundIn(
   { target, live, matches }: MatchedTarget,
-  sources: ImportSources,
-  before: Manifests,
+  here: string,
+  inOthers: () => ReturnType<typeof targetsByStage>,
 ) {
   const found = [...matches].flatMap(([address, { live: own }]) =>
     own === undefined || own === live ? [] : [boundTo(address, own.id)],
   );
   // Environments whose URLs differ between stages only by the stage's name.
-  const here = sources.desired.stage;
   const taken = matchedIds(matches);
   const open = (live?.environments ?? []).filter(
     ({ id, type }) => type === "ADDITIONAL" && !taken.has(id),
@@ -144,9 +146,8 @@ function foundIn(
     ({ address, key }) => key !== "default" && matches.get(address)?.live === undefined,
   );
   if (open.length === 0 || lost.length === 0) return found;
-  const others = targetsByStage(sources, before).filter(({ stage }) => stage !== here);
   const pairs = lost.flatMap(({ address }) => {
-    const names = others.flatMap(({ stage, targets }) => {
+    const names = inOthers().flatMap(({ stage, targets }) => {
       const same = targets.get(target.key)?.environments.find((one) => one.address === address);
       const url = same && knownText(same, "discoveryUrl");
       return url === undefined ? [] : [withoutStage(url, stage)];
