@@ -1,16 +1,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { KNOWN_KEYS } from "../contract/support/here.ts";
 import { startHttpServer } from "../state/support/http-server.ts";
 import { KEY, LOGIN, PROJECT, SECRETS, type Scene, scene } from "../look/scene.ts";
-import { type Packed, type Ran, pack, run } from "./package.ts";
+import { type Ran, installed, run } from "./package.ts";
 
-let packed: Packed;
-beforeAll(async () => {
-  packed = await pack();
-});
-afterAll(() => packed.remove());
+// package.test.ts checks that the published package has the same files.
+const { project, remove } = installed();
+afterAll(remove);
 
 let programs = 0;
 const [, EXAMPLE = ""] = /```js\n([^]*?)```/.exec(readFileSync("docs/library.md", "utf8")) ?? [];
@@ -23,7 +21,7 @@ function program(
   own = "{}",
 ): Promise<Ran> {
   stage.write("tasc.yaml", `${PROJECT}stages: { staging: ${own} }\n`);
-  const file = join(packed.project, `program-${programs++}.mjs`);
+  const file = join(project, `program-${programs++}.mjs`);
   writeFileSync(file, text);
   return run(process.execPath, [...KNOWN_KEYS, file], stage.dir, { ...stage.env, ...env });
 }

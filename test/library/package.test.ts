@@ -100,6 +100,10 @@ describe("the package", () => {
       "package.json",
       "skills/tasc/SKILL.md",
     ]);
+    const built = readdirSync("dist", { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name));
+    expect(files.filter((name) => name.startsWith("dist/")).toSorted()).toEqual(built.toSorted());
     expect(files.filter((name) => name.startsWith("dist/types/")).length).toBeLessThan(40);
     expect(object(parseJson(readFileSync("package.json", "utf8")))["dependencies"]).toBeUndefined();
   });

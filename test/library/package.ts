@@ -36,6 +36,14 @@ export async function pack(): Promise<Packed> {
   return { tarball, project, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
+/** A project with the package in `node_modules`, without its documents. */
+export function installed(): Omit<Packed, "tarball"> {
+  const project = mkdtempSync(join(tmpdir(), "tasc-installed-"));
+  const own = join(project, "node_modules", "@tasc", "cli");
+  for (const name of ["package.json", "dist"]) cpSync(name, join(own, name), { recursive: true });
+  return { project, remove: () => rmSync(project, { recursive: true, force: true }) };
+}
+
 async function must(command: string, args: readonly string[], cwd: string): Promise<void> {
   const { code, output } = await run(command, args, cwd);
   if (code !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${code}:\n${output}`);
