@@ -258,16 +258,10 @@ test("keeps the sample of `tasc init` if another stage has bound it", async () =
   expect(await fresh.read("targets/shop.yaml")).toContain("app: Web Shop\n");
 });
 
-test("prints a folder id that has line breaks on one line", async () => {
-  const folder = "x\ntasc apply --auto-approve\ny";
-  const cases = [testCase(1, { description: "Log in", folderId: folder, status: "ENABLED" })];
-  const environments = [
-    { id: idOf(2, 1), type: "DEFAULT", discoveryUrl: "https://shop.example.com" },
-  ];
+/** A service that answers with these lists, and a project of it. */
+async function answering(targets: readonly object[], testCases: readonly object[]) {
   const hostile = createServer(({ url }, answer) => {
-    const list = url?.endsWith("/test-cases")
-      ? cases
-      : [{ id: SHOP, app: "Web Shop", environments }];
+    const list = url?.endsWith("/test-cases") ? testCases : targets;
     answer.setHeader("content-type", "application/json").end(JSON.stringify(list));
   });
   await new Promise<void>((listening) => hostile.listen(0, "127.0.0.1", listening));
@@ -277,6 +271,16 @@ test("prints a folder id that has line breaks on one line", async () => {
     TASC_BASE_URL: `http://127.0.0.1:${port}`,
     TASC_API_KEY: "a-local-key",
   });
+  return { hostile, fresh };
+}
+
+test("prints a folder id that has line breaks on one line", async () => {
+  const folder = "x\ntasc apply --auto-approve\ny";
+  const cases = [testCase(1, { description: "Log in", folderId: folder, status: "ENABLED" })];
+  const environments = [
+    { id: idOf(2, 1), type: "DEFAULT", discoveryUrl: "https://shop.example.com" },
+  ];
+  const { hostile, fresh } = await answering([{ id: SHOP, app: "Web Shop", environments }], cases);
   await fresh.write({ "tasc.yaml": PROJECT });
   const { code, stderr } = await fresh.run(["import", "--dry-run"]);
   hostile.close();
@@ -290,19 +294,7 @@ test("puts no word of the service into a command that a shell or a program would
     app: id === "tasc" ? "apply --auto-approve" : id === SHOP ? "tasc" : "Web Shop production",
     environments: [],
   }));
-  const hostile = createServer(({ url }, answer) => {
-    const list = url?.endsWith("/test-cases")
-      ? []
-      : [...targets, { ...targets[0], id: idOf(1, 2) }];
-    answer.setHeader("content-type", "application/json").end(JSON.stringify(list));
-  });
-  await new Promise<void>((listening) => hostile.listen(0, "127.0.0.1", listening));
-  const address = hostile.address();
-  const port = typeof address === "object" ? address?.port : 0;
-  const fresh = new Project(join(dir, "fresh"), {
-    TASC_BASE_URL: `http://127.0.0.1:${port}`,
-    TASC_API_KEY: "a-local-key",
-  });
+  const { hostile, fresh } = await answering([...targets, { ...targets[0], id: idOf(1, 2) }], []);
   await fresh.write({
     "tasc.yaml": `${PROJECT}stages: { staging: {}, production: {} }\n`,
     "targets/shop.yaml": "target: shop\nonlyStages: [staging]\napp: Web Shop staging\n",

@@ -149,6 +149,30 @@ async function project(
   return loaded;
 }
 
+/** A request to pull all that is live in a stage. */
+function requestOf(
+  loaded: LoadedProject,
+  files: Readonly<Record<string, string>>,
+  stage: string,
+  input: PlanInput,
+) {
+  return {
+    input,
+    options: { root: "", env: { KEY: "the-api-key" }, stage },
+    folder: memoryFolder(files),
+    stages: loaded.settings.stages,
+    documents: loaded.documents,
+    project: loaded.project,
+    planned: makePlan(input),
+    inScope: () => true,
+    fields: new Set<string>(),
+    all: true,
+    theirs: () => false,
+    into: undefined,
+    holdsSecret: () => false,
+  };
+}
+
 const keyOf = (address: string, at: readonly (string | number)[] = []): string =>
   `${address} ${at.join(".")}`;
 
@@ -168,23 +192,7 @@ test("after a pull the plan contains only the values that the pull reports as le
         );
         const loaded = await project(files, stage);
         const input = liveOf(loaded, made);
-        const planned = makePlan(input);
-        const { stages } = loaded.settings;
-        const request = {
-          input,
-          options: { root: "", env: { KEY: "the-api-key" }, stage },
-          folder: memoryFolder(files),
-          stages,
-          documents: loaded.documents,
-          project: loaded.project,
-          planned,
-          inScope: () => true,
-          fields: new Set<string>(),
-          all: true,
-          theirs: () => false,
-          into: undefined,
-          holdsSecret: () => false,
-        };
+        const request = requestOf(loaded, files, stage, input);
         const result = pull(request);
         const texts = await editTexts(loaded.documents, result.edits);
         if ("reason" in texts) throw new Error(`${texts.file}: ${texts.reason}`);
@@ -249,21 +257,7 @@ test("a pull changes only the values that it reports, in all stages of any proje
         const made = same === null ? few : CASES.map((key) => [key, same] as const);
         const loaded = await project(files, stage);
         const input = liveOf(loaded, made);
-        const request = {
-          input,
-          options: { root: "", env: { KEY: "the-api-key" }, stage },
-          folder: memoryFolder(files),
-          stages: STAGES,
-          documents: loaded.documents,
-          project: loaded.project,
-          planned: makePlan(input),
-          inScope: () => true,
-          fields: new Set<string>(),
-          all: true,
-          theirs: () => false,
-          into: undefined,
-          holdsSecret: () => false,
-        };
+        const request = requestOf(loaded, files, stage, input);
         const { rewrite, texts } = await makeTexts(
           loaded.documents,
           (excluded) => pull(request, excluded),
@@ -366,16 +360,7 @@ ${cases.map((one) => (one.layer === "stage" ? line(one) : "")).join("")}`,
           states: new Map([["shop", { ...emptyState("a", "shop", URL), bindings }]]),
         };
         const request = {
-          input,
-          options: { root: "", env: { KEY: "the-api-key" }, stage: "a" },
-          folder: memoryFolder(files),
-          stages: ["a", "b"],
-          documents: loaded.documents,
-          project: loaded.project,
-          planned: makePlan(input),
-          inScope: () => true,
-          fields: new Set<string>(),
-          holdsSecret: () => false,
+          ...requestOf(loaded, files, "a", input),
           all: false,
           theirs: () => theirs,
           into,

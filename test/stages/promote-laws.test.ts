@@ -77,6 +77,18 @@ function viewOf(read: ProjectReading, stage: string): StageView {
   return new StageView(resolved.desired, read.project, read, {});
 }
 
+function requestOf(read: ProjectReading, from: string, to: string) {
+  return {
+    from: viewOf(read, from),
+    to: viewOf(read, to),
+    stages: STAGES,
+    inScope: () => true,
+    reading: read,
+    env: {},
+    ...sourcesOf(read),
+  };
+}
+
 test("after a promotion the stages agree, and other stages are unchanged", async () => {
   await fc.assert(
     fc.asyncProperty(
@@ -91,15 +103,7 @@ test("after a promotion the stages agree, and other stages are unchanged", async
         fc.pre(shop.ok);
         const files = { ...FILES, [SHOP]: shop.ok ? shop.text : "" };
         const read = await reading(files);
-        const request = {
-          from: viewOf(read, from),
-          to: viewOf(read, to),
-          stages: STAGES,
-          inScope: () => true,
-          reading: read,
-          env: {},
-          ...sourcesOf(read),
-        };
+        const request = requestOf(read, from, to);
         const result = promote(request);
         const texts = await editTexts(read.documents, result.edits);
         if ("reason" in texts) throw new Error(`${texts.file}: ${texts.reason}`);
@@ -156,15 +160,7 @@ test("a promotion edits the fields that it reports, and no other line", async ()
       async (files, [from = "a", to = "b"]) => {
         const read = await reading(files);
         const { documents } = read;
-        const request = {
-          from: viewOf(read, from),
-          to: viewOf(read, to),
-          stages: STAGES,
-          inScope: () => true,
-          reading: read,
-          env: {},
-          ...sourcesOf(read),
-        };
+        const request = requestOf(read, from, to);
         const proof = { ...request, folder: memoryFolder(files) };
         const { rewrite, texts } = await makeTexts(
           documents,

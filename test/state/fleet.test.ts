@@ -1,29 +1,15 @@
 // A fleet of jobs on shared state: processes are killed, lose their locks and lose their database.
 // At the end, every resource exists exactly once. `npm run test:fleet` runs this for two minutes
 // with each backend.
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { setTimeout as delay } from "node:timers/promises";
-import { Fleet, type Running, type Way, openWay } from "./support/fleet.ts";
-import { type HttpServer, startHttpServer } from "./support/http-server.ts";
-import { type PostgresServer, startPostgres } from "./support/postgres-server.ts";
+import { Fleet, type Running, servers, states } from "./support/fleet.ts";
 
 const LONG = process.env["TASC_FLEET"] === "all";
 const [PROCESSES, TARGETS, MILLISECONDS] = LONG ? [8, 50, 120_000] : [3, 6, 2_500];
 const PAUSES = LONG ? [500, 3_000, 12_000] : [300];
 
-let database: PostgresServer;
-let way: Way;
-let keeper: HttpServer;
-beforeAll(async () => {
-  database = await startPostgres();
-  way = await openWay(Number(new URL(database.url).port));
-  keeper = await startHttpServer();
-});
-afterAll(async () => {
-  await way.close();
-  await database.stop();
-  await keeper.stop();
-});
+const opened = servers();
 
 const pick = <T>(items: readonly T[]): T => {
   const item = items[Math.floor(Math.random() * items.length)];
@@ -31,18 +17,11 @@ const pick = <T>(items: readonly T[]): T => {
   return item;
 };
 
-const states = (name: "local" | "postgres" | "http") =>
-  ({
-    local: "{ backend: local }",
-    postgres: `{ backend: postgres, url: "postgres://tasc@127.0.0.1:${way.port}/postgres", schema: fleet }`,
-    http: `{ backend: http, address: "${keeper.address}" }`,
-  })[name];
-
 describe.each(["local", "postgres", "http"] as const)("a fleet with %s state", (name) => {
   it(
     "creates every resource exactly once, whatever is killed or lost",
     async () => {
-      const fleet = await Fleet.open(TARGETS, states(name));
+      const fleet = await Fleet.open(TARGETS, states(opened(), "fleet")[name]);
       const running = new Set<Running>();
       const [end, counts] = [Date.now() + MILLISECONDS, { runs: 0, kills: 0, losses: 0 }];
       const key = () => `t${Math.floor(Math.random() * TARGETS)}`;
@@ -81,15 +60,15 @@ describe.each(["local", "postgres", "http"] as const)("a fleet with %s state", (
             case "database":
               if (name !== "postgres") break;
               counts.losses += 1;
-              if (Math.random() < 0.5) way.cut();
-              else way.pause(pick(PAUSES));
+              if (Math.random() < 0.5) opened().way.cut();
+              else opened().way.pause(pick(PAUSES));
           }
         }
       };
       try {
         await Promise.all([...Array.from({ length: PROCESSES }, job), chaos()]);
         // The http server keeps the lock of a killed process until somebody frees it.
-        if (name === "http") keeper.locks.clear();
+        if (name === "http") opened().keeper.locks.clear();
         let last = await fleet.run("apply", "--auto-approve");
         for (let again = 0; last.code !== 0 && again < 2; again += 1)
           last = await fleet.run("apply", "--auto-approve");

@@ -5,35 +5,15 @@ import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import postgres from "postgres";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Fleet, type Running, type Way, openWay } from "./support/fleet.ts";
-import { type HttpServer, startHttpServer } from "./support/http-server.ts";
-import { type PostgresServer, startPostgres } from "./support/postgres-server.ts";
+import { describe, expect, it } from "vitest";
+import { Fleet, type Running, servers, states } from "./support/fleet.ts";
 
-let database: PostgresServer;
-let way: Way;
-let keeper: HttpServer;
-beforeAll(async () => {
-  database = await startPostgres();
-  way = await openWay(Number(new URL(database.url).port));
-  keeper = await startHttpServer();
-});
-afterAll(async () => {
-  await way.close();
-  await database.stop();
-  await keeper.stop();
-});
+const opened = servers();
 
 const APPLY = ["apply", "--auto-approve", "--lock-timeout", "60s"];
 
 /** Seconds that a request waits while other commands run, which takes one second in quiet. */
 const LONG = 10;
-
-const backends = () => ({
-  local: "{ backend: local }",
-  postgres: `{ backend: postgres, url: "postgres://tasc@127.0.0.1:${way.port}/postgres", schema: lost }`,
-  http: `{ backend: http, address: "${keeper.address}" }`,
-});
 
 async function untilSays(running: Running, words: string): Promise<void> {
   await new Promise<void>((resolve) => {
@@ -53,7 +33,7 @@ async function untilWaiting(running: Running): Promise<void> {
 
 describe.concurrent.each(["local", "postgres", "http"] as const)("with %s state", (name) => {
   it("a waiting creation is not sent after its lock is taken away", async () => {
-    const fleet = await Fleet.open(1, backends()[name]);
+    const fleet = await Fleet.open(1, states(opened(), "lost")[name]);
     try {
       await fleet.delayNext("POST", "/test-targets$", LONG);
       const first = fleet.start([...APPLY, "--log-level", "debug"]);
@@ -77,24 +57,24 @@ describe.concurrent.each(["local", "postgres", "http"] as const)("with %s state"
 });
 
 it("an answer that is not valid HTTP is retried, and the apply continues", async () => {
-  const fleet = await Fleet.open(1, backends().http);
+  const fleet = await Fleet.open(1, states(opened(), "lost").http);
   try {
-    keeper.documents.clear();
+    opened().keeper.documents.clear();
     const faults = new Set(["PUT", "POST", "GET"]);
-    keeper.fault = ({ method }) => (faults.delete(method) ? "malformed" : undefined);
+    opened().keeper.fault = ({ method }) => (faults.delete(method) ? "malformed" : undefined);
     const ended = await fleet.run(...APPLY);
     expect(faults.size).toBeLessThan(3);
     expect(ended.code, ended.stdout + ended.stderr).toBe(0);
     expect(await fleet.wrong()).toEqual([]);
   } finally {
-    keeper.fault = () => undefined;
+    opened().keeper.fault = () => undefined;
     await fleet.close();
   }
 });
 
 it("a statement that the database rejects is reported as such, not as a lost lock", async () => {
-  const fleet = await Fleet.open(1, backends().postgres.replace("lost", "full"));
-  const sql = postgres(database.url, { max: 1, onnotice: () => {} });
+  const fleet = await Fleet.open(1, states(opened(), "full").postgres);
+  const sql = postgres(opened().database.url, { max: 1, onnotice: () => {} });
   try {
     expect((await fleet.run(...APPLY)).code).toBe(0);
     await sql.unsafe(
@@ -117,7 +97,7 @@ it("a statement that the database rejects is reported as such, not as a lost loc
 });
 
 it("a waiting batch generation is not sent after its lock is taken away", async () => {
-  const fleet = await Fleet.open(1, backends().postgres.replace("lost", "batches"));
+  const fleet = await Fleet.open(1, states(opened(), "batches").postgres);
   try {
     expect((await fleet.run(...APPLY)).code).toBe(0);
     writeFileSync(
@@ -144,7 +124,7 @@ describe.concurrent.each(["local", "postgres", "http"] as const)(
     it("continues if it still has its lock, and sends nothing if it has lost it", async () => {
       const fleet = await Fleet.open(
         1,
-        backends()[name].replace("lost", "stopped").replace("/base", "/stopped"),
+        states(opened(), "stopped")[name].replace("/base", "/stopped"),
       );
       const stopped = async () => {
         await fleet.delayNext("POST", "/test-targets$", 4);
@@ -183,7 +163,7 @@ describe.concurrent.each(["local", "postgres", "http"] as const)(
 
 describe("http state, a run that was stopped while the answer to its last save was on its way", () => {
   it("sends nothing after it has lost its lock, and the next plan sends again what was in flight", async () => {
-    const fleet = await Fleet.open(1, backends().http.replace("/base", "/woken"));
+    const fleet = await Fleet.open(1, states(opened(), "lost").http.replace("/base", "/woken"));
     const [saved, arrived] = [new AbortController(), new AbortController()];
     const aborted = async ({ signal }: AbortController) =>
       signal.aborted || (await once(signal, "abort"));
@@ -203,7 +183,7 @@ describe("http state, a run that was stopped while the answer to its last save w
       await fleet.slowDown("PATCH", "/environments/", 300);
       const first = fleet.start(APPLY, "stale-password");
       let saves = 0;
-      keeper.delay = ({ method, body }) => {
+      opened().keeper.delay = ({ method, body }) => {
         const isSave = method === "POST" && body.includes('"bindings"');
         if (!isSave || (saves += 1) < 2) return undefined;
         arrived.abort();
@@ -211,9 +191,9 @@ describe("http state, a run that was stopped while the answer to its last save w
       };
       await aborted(arrived);
       first.process.kill("SIGSTOP");
-      keeper.delay = () => undefined;
-      const [[path = "", lock = ""] = []] = keeper.locks;
-      keeper.locks.set(path, lock.replaceAll(/"ID":"[^"]*"/g, '"ID":"of-another-run"'));
+      opened().keeper.delay = () => undefined;
+      const [[path = "", lock = ""] = []] = opened().keeper.locks;
+      opened().keeper.locks.set(path, lock.replaceAll(/"ID":"[^"]*"/g, '"ID":"of-another-run"'));
       saved.abort();
       // Longer than a check of a lock is valid.
       await delay(2_100);
@@ -224,7 +204,7 @@ describe("http state, a run that was stopped while the answer to its last save w
       expect(ended.stdout + ended.stderr).toMatch(/lock of target "t0"/);
       expect((await fleet.sent("PATCH", "/environments/")) - before).toBe(0);
       expect(fleet.errored.filter((file) => file.endsWith(".json"))).toHaveLength(1);
-      keeper.locks.delete(path);
+      opened().keeper.locks.delete(path);
 
       // The other run is in another checkout, which does not have these records.
       const [kept, aside] = [".tasc/errored", "aside"].map((name) => join(fleet.folder, name));
@@ -248,7 +228,7 @@ describe("http state, a run that was stopped while the answer to its last save w
       expect(after).toMatchObject({ code: 0 });
       expect(after.stderr).not.toContain("records that state does not have yet");
     } finally {
-      keeper.delay = () => undefined;
+      opened().keeper.delay = () => undefined;
       saved.abort();
       await fleet.close();
     }
@@ -257,21 +237,21 @@ describe("http state, a run that was stopped while the answer to its last save w
 
 describe("with a database that fails", () => {
   it("an apply starts no new changes and ends if its database stops answering", async () => {
-    const fleet = await Fleet.open(12, backends().postgres.replace("lost", "silent"));
+    const fleet = await Fleet.open(12, states(opened(), "silent").postgres);
     try {
       expect((await fleet.run(...APPLY)).code).toBe(0);
       const before = await fleet.sent("PATCH", "/test-cases/");
       await fleet.slowDown("PATCH", "/test-cases/", 1_000);
       const run = fleet.start([...APPLY, "--log-level", "debug"], "two");
       await untilSays(run, "PATCH");
-      way.pause(120_000);
+      opened().way.pause(120_000);
       const began = Date.now();
       const ended = await run.ended;
       expect(Date.now() - began).toBeLessThan(100_000);
       expect(ended.code, ended.stdout + ended.stderr).toBe(1);
       // 24 in all, four at once: only those within two seconds of the last lock check are sent.
       expect((await fleet.sent("PATCH", "/test-cases/")) - before).toBeLessThanOrEqual(16);
-      way.cut();
+      opened().way.cut();
       expect((await fleet.run(...APPLY)).code).toBe(0);
       expect(await fleet.wrong()).toEqual([]);
     } finally {
@@ -280,13 +260,13 @@ describe("with a database that fails", () => {
   });
 
   it("an apply ends with its summary if the connection is cut, and the next apply takes in unsaved events", async () => {
-    const fleet = await Fleet.open(3, backends().postgres.replace("lost", "gone"));
+    const fleet = await Fleet.open(3, states(opened(), "gone").postgres);
     try {
       await fleet.delayNext("POST", "/discoveries$", 120);
       const first = fleet.start([...APPLY, "--log-level", "debug"]);
       await untilWaiting(first);
       const began = Date.now();
-      way.cut();
+      opened().way.cut();
       const ended = await first.ended;
       expect(Date.now() - began).toBeLessThan(100_000);
       expect(ended.code, ended.stdout + ended.stderr).toBe(1);

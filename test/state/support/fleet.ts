@@ -4,9 +4,12 @@ import { type Socket, connect, createServer } from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll, beforeAll } from "vitest";
 import { type RunningServer, startServer } from "../../../src/server/index.ts";
 import { isRecord } from "../../../src/model/shape.ts";
 import { type Env, KNOWN_KEYS, runHere } from "../../contract/support/here.ts";
+import { type HttpServer, startHttpServer } from "./http-server.ts";
+import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
 const TASC = join(import.meta.dirname, "..", "..", "..", "dist", "tasc.cjs");
 const KEY = "key-for-the-fleet-tests";
@@ -177,6 +180,41 @@ testCases:
     await this.#server.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** The servers of states for a test file, and a way to the database that can be cut or paused. */
+export interface Servers {
+  readonly database: PostgresServer;
+  readonly way: Way;
+  readonly keeper: HttpServer;
+}
+
+/** Starts them before the tests of a file, and stops them afterwards. */
+export function servers(): () => Servers {
+  let opened: Servers | undefined;
+  beforeAll(async () => {
+    const database = await startPostgres();
+    const way = await openWay(Number(new URL(database.url).port));
+    opened = { database, way, keeper: await startHttpServer() };
+  });
+  afterAll(async () => {
+    await opened?.way.close();
+    await opened?.database.stop();
+    await opened?.keeper.stop();
+  });
+  return () => {
+    if (opened === undefined) throw new Error("the servers have not started");
+    return opened;
+  };
+}
+
+/** The `state:` section of a project for each kind of state, with a schema of its own. */
+export function states({ way, keeper }: Servers, schema: string) {
+  return {
+    local: "{ backend: local }",
+    postgres: `{ backend: postgres, url: "postgres://tasc@127.0.0.1:${way.port}/postgres", schema: ${schema} }`,
+    http: `{ backend: http, address: "${keeper.address}" }`,
+  };
 }
 
 /** A connection to a database that can be cut or paused. */
