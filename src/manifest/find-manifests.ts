@@ -27,9 +27,12 @@ export function findManifests(folder: ProjectFolder, project: Document, certain:
   ): void => {
     problems.push(manifestProblem(code, { file, path }, summary, detail, defined({ severity })));
   };
+  let alternatives = 0;
   for (const [at, source] of sources.entries()) {
-    const compiled = patterns.flat().length < MOST_ALTERNATIVES ? compilePattern(source) : TOO_MANY;
-    patterns.push("patterns" in compiled ? compiled.patterns : []);
+    const compiled = alternatives < MOST_ALTERNATIVES ? compilePattern(source) : TOO_MANY;
+    const meant = "patterns" in compiled ? compiled.patterns : [];
+    patterns.push(meant);
+    alternatives += meant.length;
     if ("fault" in compiled) {
       const detail = `\`${source}\`: ${compiled.fault}. A pattern must stay inside the project folder, e.g. \`targets/**/*.yaml\`.`;
       report("bad-pattern", ["manifests", at], "The pattern cannot be used", detail);
