@@ -194,14 +194,13 @@ async function pair(sources: ImportSources, into: ReadonlyMap<string, string>, h
       meant.map(({ id, app }) => `${id}  ${JSON.stringify(app)}`).join("\n"),
     );
   });
-  const questions = pairTargets(sources, new Map(given)).unclear.map(
-    ({ live: { id, app }, keys }) => ({
-      id,
-      keys,
-      text: `The live target ${JSON.stringify(app)} (${id}) may be ${keys.map((key) => `target.${key}`).join(" or ")}.`,
-      prompt: "Key of the target that it is (a new key for a target of its own): ",
-    }),
-  );
+  const found = pairTargets(sources, new Map(given));
+  const questions = found.unclear.map(({ live: { id, app }, keys }) => ({
+    id,
+    keys,
+    text: `The live target ${JSON.stringify(app)} (${id}) may be ${keys.map((key) => `target.${key}`).join(" or ")}.`,
+    prompt: "Key of the target that it is (a new key for a target of its own): ",
+  }));
   const answers = (await host.ask?.(questions)) ?? new Map<string, string>();
   const open = questions.filter(({ id }) => !answers.has(id));
   refuseAll(
@@ -214,7 +213,8 @@ async function pair(sources: ImportSources, into: ReadonlyMap<string, string>, h
     ),
   );
   const all = new Map([...given, ...answers]);
-  return { pairs: pairTargets(sources, all).pairs, into: all };
+  const { pairs } = answers.size === 0 ? found : pairTargets(sources, all);
+  return { pairs, into: all };
 }
 
 /**

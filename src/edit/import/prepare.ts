@@ -5,6 +5,7 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import { defined } from "../../model/json.ts";
 import type { LiveResource } from "../../model/live.ts";
 import type { Binding, StateEvent } from "../../model/state.ts";
+import { lazy } from "../../plan/match.ts";
 import { keyHolds } from "../../plan/memory.ts";
 import { refreshEvents } from "../../plan/record.ts";
 import { type EditedText, editTexts, withTexts } from "../edit-files.ts";
@@ -79,15 +80,15 @@ async function attemptOnce(
   );
   const { drafts, leftOut } = draftUndeclared(request, project, names, refuted);
   const learnt = joined(folderEvents(folders, drafts, project), bound);
-  const before = planProject(request, project.manifests, learnt, project.input.desired);
-  const fields = mergeFields(before, merged, names, request);
+  const before = lazy(() => planProject(request, project.manifests, learnt, project.input.desired));
+  const fields = merged.size === 0 ? [] : mergeFields(before(), merged, names, request);
   const written = await write([...merging.edits, ...fields], drafts, names, request, project);
   if ("reason" in written) return refusedIn(written, merged, project);
   const { files, texts } = written;
   const added = new Set([...merged, ...drafts.map(({ address }) => address)]);
   const attempt = { files, texts, added, merged, learnt };
   const proof = await prove(attempt, request);
-  const { unmatched, problems, planned = before } = proof;
+  const { unmatched, problems, planned = before() } = proof;
   if (proof.refuted.size > 0 && problems.length + unmatched.length === 0) return proof.refuted;
   const generated = [...planned.matched.values()].flatMap(({ target, matches }) =>
     target.testCases.flatMap(({ address, fields: declared }) => {
