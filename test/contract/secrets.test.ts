@@ -1,7 +1,7 @@
 // Secrets are redacted in every output, log, file and error, even if the service's own message
 // repeats them.
 import { describe, expect, test } from "vitest";
-import { answer } from "./fake-service.ts";
+import { type FakeService, answer } from "./fake-service.ts";
 import { startHttpServer } from "../state/support/http-server.ts";
 import { PROJECT, scene, SECRETS, type Project, type Ran } from "./support/cli.ts";
 import { at, list } from "./support/json.ts";
@@ -65,6 +65,11 @@ function html(text: string): string {
     .replaceAll(">", "&gt;")
     .replaceAll('"', "&quot;")
     .replaceAll("'", "&#39;");
+}
+
+/** Lets the service answer all requests of a method like this. */
+function refuse(service: FakeService, method: string, given: ReturnType<typeof answer>): void {
+  service.fail({ on: { method }, times: 99, phase: "before", answer: given });
 }
 
 const said = (ran: Ran): string => `${ran.stdout}\n${ran.stderr}`;
@@ -185,18 +190,12 @@ testCases:
       seed(service);
       await prepare(project);
       const body = wrap(`these are bad: ${ALL.join(", ")} and qa`);
-      service.fail({
-        on: { method: "PATCH" },
-        times: 99,
-        phase: "before",
-        answer: answer(400, body, { "content-type": type, "x-echo": ALL.slice(0, 5).join(";") }),
-      });
-      service.fail({
-        on: { method: "POST" },
-        times: 99,
-        phase: "before",
-        answer: answer(422, body, { "content-type": type }),
-      });
+      refuse(
+        service,
+        "PATCH",
+        answer(400, body, { "content-type": type, "x-echo": ALL.slice(0, 5).join(";") }),
+      );
+      refuse(service, "POST", answer(422, body, { "content-type": type }));
       const ran = await project.run(["apply", "--auto-approve", "--log-level", "debug"], ENV);
       expect(ran.code).toBe(1);
       expect(said(ran)).toContain("these are bad");
@@ -231,12 +230,7 @@ testCases:
   test("if the answer to a read repeats the API key", async () => {
     await scene({}, async ({ project, service }) => {
       await prepare(project);
-      service.fail({
-        on: { method: "GET" },
-        times: 99,
-        phase: "before",
-        answer: answer(401, `the key ${service.apiKey} is not valid`),
-      });
+      refuse(service, "GET", answer(401, `the key ${service.apiKey} is not valid`));
       const ran = await project.run(["plan", "--log-level", "debug"], ENV);
       expect(ran.code).toBe(6);
       expectNone(said(ran), "the plan");
@@ -261,12 +255,7 @@ testCases:
     const apiKey = `CANARY1api/"q"'+=&`;
     await scene({ apiKey }, async ({ project, service }) => {
       await prepare(project);
-      service.fail({
-        on: { method: "GET" },
-        times: 99,
-        phase: "before",
-        answer: answer(400, write(apiKey)),
-      });
+      refuse(service, "GET", answer(400, write(apiKey)));
       for (const args of [
         ["plan"],
         ["plan", "--format", "json"],
@@ -307,12 +296,7 @@ testCases:
   test("in the error about an unreadable answer", async () => {
     await scene({}, async ({ project, service }) => {
       await prepare(project);
-      service.fail({
-        on: { method: "GET" },
-        times: 99,
-        phase: "before",
-        answer: answer(200, `<b>${service.apiKey} ${PROMPT_CODE}</b>`),
-      });
+      refuse(service, "GET", answer(200, `<b>${service.apiKey} ${PROMPT_CODE}</b>`));
       const ran = await project.run(["plan", "--log-level", "debug"], ENV);
       expect(ran.code).toBe(1);
       expectNone(said(ran), "the plan");

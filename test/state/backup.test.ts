@@ -19,6 +19,10 @@ afterAll(async () => {
 
 const APPLY = ["apply", "--auto-approve"];
 
+/** Copies the states of the place in old.yaml. */
+const migrate = (fleet: Fleet, ...more: readonly string[]) =>
+  fleet.run("state", "migrate", ...more, "--from-config", join(fleet.folder, "old.yaml"));
+
 async function withFleet(state: string, work: (fleet: Fleet) => Promise<void>): Promise<void> {
   const fleet = await Fleet.open(2, state);
   try {
@@ -36,24 +40,13 @@ describe("state", () => {
       const warned = await fleet.run("plan");
       expect(warned.stderr).toContain("tasc state migrate --from-config");
       writeFileSync(join(fleet.folder, "old.yaml"), "backend: local\n");
-      const migrated = await fleet.run(
-        "state",
-        "migrate",
-        "--from-config",
-        join(fleet.folder, "old.yaml"),
-      );
+      const migrated = await migrate(fleet);
       expect(migrated.code, migrated.stderr).toBe(0);
       expect(migrated.stdout).toContain("2 targets");
       const plan = await fleet.run("plan", "--detailed-exitcode");
       expect(plan.code, plan.stdout).toBe(0);
       expect(plan.stderr).not.toContain("migrate");
-      const again = await fleet.run(
-        "state",
-        "migrate",
-        "--json",
-        "--from-config",
-        join(fleet.folder, "old.yaml"),
-      );
+      const again = await migrate(fleet, "--json");
       expect(JSON.parse(again.stdout)).toMatchObject({ copied: [], same: ["t0", "t1"] });
     });
   });
@@ -190,12 +183,7 @@ describe("state", () => {
       expect(warned.stderr).toContain("tasc state migrate --from-config FILE");
       expect(warned.stderr).not.toContain("from-your-secret-store");
       writeFileSync(join(fleet.folder, "old.yaml"), `state: ${old}\n`);
-      const migrated = await fleet.run(
-        "state",
-        "migrate",
-        "--from-config",
-        join(fleet.folder, "old.yaml"),
-      );
+      const migrated = await migrate(fleet);
       expect(migrated.code, migrated.stderr).toBe(0);
       const plan = await fleet.run("plan", "--detailed-exitcode");
       expect([plan.code, plan.stderr]).toEqual([0, expect.not.stringContaining("migrate")]);
