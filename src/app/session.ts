@@ -344,7 +344,8 @@ export class Session {
       clearTimeout(ending);
       // Node keeps a signal of several others, and all that its listeners know, while it has any.
       lost.removeEventListener("abort", endSoon);
-      await inBatches(locked, async (one) => one.close().catch(() => {}));
+      const sizeOf = ({ state }: LockedState) => state.bindings.size;
+      await inBatches(locked, sizeOf, async (one) => one.close().catch(() => {}));
       // All of them are closed; the error of the first one that failed counts.
       await sideBySide(locked.map((session) => session.close()));
     };

@@ -173,7 +173,8 @@ async function recordStart(run: Run): Promise<void> {
     ]);
   };
   // Not all at once, as the first apply records all of them.
-  await inBatches([...sessions.keys()], recordOne);
+  const sizeOf = (key: string) => planned.matched.get(key)?.resources.size ?? 0;
+  await inBatches([...sessions.keys()], sizeOf, recordOne);
   for (const change of planned.plan.changes)
     if (change.action === "forget") settle(run, change.address, { kind: "done", change });
 }

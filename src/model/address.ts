@@ -23,8 +23,9 @@ export function targetAddress(target: string): Address {
 }
 
 export function addressOf(kind: Exclude<Kind, "target">, target: string, key: string): Address {
-  // Not a template: V8 keeps its parts as well, which takes three times the memory.
-  return [kind, target, key].join(".") as Address;
+  // Of a template, V8 keeps the parts as well, which takes three times the memory.
+  const flat = [kind, target, key].join(".");
+  return isAddress(flat) ? flat : `${kind}.${target}.${key}`;
 }
 
 /** Splits an address into its parts; returns `undefined` if the text is not an address. */

@@ -99,16 +99,31 @@ export interface Reader {
   ): Promise<readonly LiveTestCase[]>;
 }
 
-/** Targets whose state is written at once: what is written of all of them would take much memory. */
-const BATCH = 32;
+/**
+ * Targets whose state is written at once, and about how many resources they may have: what is
+ * written of all of them would take much memory.
+ */
+const [BATCH, MOST] = [32, 6000] as const;
 
-/** Does some work for each item, a few at once. If several of a batch fail, the first one counts. */
+/**
+ * Does some work for each item, a few at once. If several of a batch fail, the first one counts.
+ * @param sizeOf number of resources of an item
+ */
 export async function inBatches<T>(
   items: readonly T[],
+  sizeOf: (item: T) => number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
-  for (let at = 0; at < items.length; at += BATCH)
-    await sideBySide(items.slice(at, at + BATCH).map(work));
+  for (let at = 0; at < items.length;) {
+    const batch: Promise<void>[] = [];
+    for (let size = 0; size < MOST && batch.length < BATCH && at < items.length; at++) {
+      const item = items[at];
+      if (item === undefined) continue;
+      size += sizeOf(item);
+      batch.push(work(item));
+    }
+    await sideBySide(batch);
+  }
 }
 
 /**

@@ -1,6 +1,12 @@
 import { copyOf, parseJson } from "../model/json.ts";
 import type { Guard } from "../model/shape.ts";
-import { type Binding, type LocatorRecord, isBinding } from "../model/state.ts";
+import {
+  type Binding,
+  type FieldRecord,
+  type Fingerprint,
+  type LocatorRecord,
+  isBinding,
+} from "../model/state.ts";
 
 /**
  * A binding that keeps all its digests in one string, to save memory: unpacked, a binding is ten
@@ -72,6 +78,29 @@ function packable(names: readonly string[]): RegExp {
 const FORMS = new Map<string, { readonly names: readonly string[]; readonly pattern: RegExp }>();
 const MOST_FORMS = 50;
 
+/** Returns the shared names of a form, if its bindings are packed. */
+function formOf(names: readonly string[]) {
+  const form = names.join();
+  if (!FORMS.has(form) && FORMS.size < MOST_FORMS)
+    FORMS.set(form, { names, pattern: packable(names) });
+  return FORMS.get(form);
+}
+
+/** Packs a binding if it has nothing but an id and digests of fields. */
+export function packed(binding: Binding): Binding {
+  const { id, fields, ...rest } = binding;
+  const digests = Object.values(fields);
+  const hasMore = Object.keys(rest).length > 0;
+  if (hasMore || digests.length === 0 || !digests.every(isDigest)) return binding;
+  const form = formOf(Object.keys(fields));
+  return form === undefined
+    ? binding
+    : new PackedBinding(id, form.names, digests.join(BETWEEN), "");
+}
+
+const isDigest = (record: FieldRecord): record is Fingerprint =>
+  typeof record === "string" && !record.includes(BETWEEN);
+
 /**
  * Parses a binding, and packs it if its form is known; other values and the first of a form stay
  * plain. Locators have ids as keys, so as objects each would have its own V8 shape, and after too
@@ -86,9 +115,7 @@ export function heldBinding(json: string): unknown {
     return new PackedBinding(copyOf(id), names, found.slice(1, -2).join(BETWEEN), copyOf(locators));
   }
   const value = parseJson(json);
-  if (!isBinding(value) || FORMS.size === MOST_FORMS) return value;
-  const names = Object.keys(value.fields);
-  if (!FORMS.has(names.join())) FORMS.set(names.join(), { names, pattern: packable(names) });
+  if (isBinding(value)) formOf(Object.keys(value.fields));
   return value;
 }
 

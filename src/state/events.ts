@@ -9,6 +9,7 @@ import {
   type StateEvent,
   secretFieldsOf,
 } from "../model/state.ts";
+import { packed } from "./binding.ts";
 
 /*
  * Applies events to a state. Only this module alters a state, so that a document and the journal on top of it always agree.
@@ -90,7 +91,7 @@ function change(draft: MutableState, event: StateEvent): void {
         parseAddress(event.address)?.kind === "target"
       )
         draft.batchGenerations.convert((record) => ({ ...record, status: "held" }));
-      draft.bindings.set(event.address, bind(before, event));
+      draft.bindings.set(event.address, packed(bind(before, event)));
       return draft.intents.delete(event.address);
     }
     // A secret that was written earlier may still be shown, until a `bound` event says otherwise.

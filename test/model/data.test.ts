@@ -503,16 +503,20 @@ test("state begins empty, and a secret prompt hides the steps that are made of i
 });
 
 describe("work at once", () => {
-  test("is done for each item, a few at a time", async () => {
+  test.each([
+    ["32", () => 1, 32],
+    ["few large ones", () => 1500, 4],
+    ["one that is very large", () => 100_000, 1],
+  ])("is done for each item, at most %s at a time", async (_, size, atOnce) => {
     let [running, most] = [0, 0];
     const done: number[] = [];
-    await inBatches([...Array(70).keys()], async (item) => {
+    await inBatches([...Array(70).keys()], size, async (item) => {
       most = Math.max(most, ++running);
       await Promise.resolve();
       running--;
       done.push(item);
     });
-    expect([most, done]).toEqual([32, [...Array(70).keys()]]);
+    expect([most, done]).toEqual([atOnce, [...Array(70).keys()]]);
   });
 
   test("ends before the first error in the list is thrown", async () => {

@@ -2,30 +2,42 @@
 import { setImmediate } from "node:timers/promises";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { StateEvent } from "../../src/model/state.ts";
+import { type State, type StateEvent, emptyState } from "../../src/model/state.ts";
 import type { HeldLock } from "../../src/state/backend.ts";
+import { applyEvents } from "../../src/state/events.ts";
 import { LockedState } from "../../src/state/locked.ts";
 import { SHOP, numbered } from "./support/numbered.ts";
 import { realWorld } from "./support/world.ts";
 
-const EVENTS = Array.from({ length: 60 }, (_, n) => numbered(n));
+/** More than a session keeps. */
+const MANY = 600;
+const EVENTS = Array.from({ length: 6 * MANY }, (_, n) => numbered(n));
+const NUMBERS = new Map(EVENTS.map((event, n) => [event, n]));
+
+const eventsOf = (numbers: readonly number[]): readonly StateEvent[] =>
+  numbers.flatMap((n) => EVENTS[n] ?? []);
 
 /** A session whose lock calls `flush` for each flush. */
 async function sessionWith(flush: (numbers: readonly number[], lasting: boolean) => Promise<void>) {
+  const written: State[] = [];
   const lock: HeldLock = {
     key: SHOP,
-    write: () => Promise.resolve("1"),
+    write: (state) => {
+      written.push(state);
+      return Promise.resolve("1");
+    },
     append: async (events, _, lasting) =>
       await flush(
-        events.map((event) => EVENTS.indexOf(event)),
+        events.map((event) => NUMBERS.get(event) ?? -1),
         lasting,
       ),
     unlock: () => Promise.resolve(),
   };
   const session = new LockedState(lock, undefined, await realWorld("/nowhere"));
-  const eventsOf = (numbers: readonly number[]): readonly StateEvent[] =>
-    numbers.flatMap((n) => EVENTS[n] ?? []);
   return {
+    session,
+    /** The documents written by `close`. */
+    written,
     record: async (...numbers: readonly number[]) => await session.record(eventsOf(numbers)),
     note: async (...numbers: readonly number[]) => await session.record(eventsOf(numbers), false),
   };
@@ -100,20 +112,33 @@ describe("a session", () => {
       fc.asyncProperty(
         fc.scheduler(),
         fc.array(fc.nat(3), { maxLength: 12 }),
-        async (scheduler, sizes) => {
+        fc.nat(1),
+        async (scheduler, small, large) => {
           const flushed: number[] = [];
-          const { record } = await sessionWith(async (items) => {
+          const { record, session, written } = await sessionWith(async (items) => {
             await scheduler.schedule(Promise.resolve());
             flushed.push(...items);
           });
           let next = 0;
-          const recorded = sizes.map(async (size) => {
-            const items = Array.from({ length: size }, () => (next += 1));
-            await record(...items);
-            for (const item of items) expect(flushed).toContain(item);
-          });
-          await scheduler.waitFor(Promise.all(recorded));
+          const recordAll = (sizes: readonly number[]) =>
+            sizes.map(async (size) => {
+              const items = Array.from({ length: size }, () => (next += 1));
+              await record(...items);
+              const known = new Set(flushed);
+              expect(items.every((item) => known.has(item))).toBe(true);
+            });
+          const first = recordAll([...Array<number>(large).fill(MANY), ...small.slice(0, 6)]);
+          // The rest is recorded while the first ones are flushed.
+          await settle();
+          await scheduler.waitFor(Promise.all([...first, ...recordAll(small.slice(6))]));
           expect(flushed).toEqual(Array.from({ length: next }, (_, n) => n + 1));
+          const all = applyEvents(
+            emptyState(SHOP.stage, SHOP.target, SHOP.service),
+            eventsOf(flushed),
+          );
+          expect(session.state.bindings).toEqual(all.bindings);
+          await session.close();
+          expect(written.map(({ bindings }) => bindings)).toEqual(next > 0 ? [all.bindings] : []);
         },
       ),
     );
