@@ -222,8 +222,8 @@ const LARGE = 20_000;
 /**
  * Sets by which factor the space of young objects grows. Data that was read is kept to the end, so
  * a large space saves no work, and costs a tenth of the memory on Node 20, and a third on 24 and
- * 26. It stays at the 2 MiB that it has at the start; a large project gets 4 MiB, as it takes an
- * eighth more CPU with 2, and 30 MiB more with the 16 that it would grow to.
+ * 26. It stays at the 2 MiB that it has at the start; a large project gets 4 MiB, as it takes a tenth
+ * more CPU with 2, and 30 MiB more memory with the 16 that it would grow to.
  */
 function growYoung(factor: number): void {
   set(`--semi-space-growth-factor=${factor}`);
