@@ -31,6 +31,7 @@ import {
   settle,
   startRun,
   stopped,
+  watchStates,
 } from "./run.ts";
 import { notKnown } from "./create.ts";
 import {
@@ -61,6 +62,7 @@ import { lookAgain, readEarly, recordRefresh, reread } from "./refresh.ts";
  */
 export async function apply(context: ApplyContext): Promise<Outcome> {
   const run = startRun(context);
+  const stopWatching = watchStates(run);
   const { changes } = run.planned.plan;
   const of = (kind: Kind): readonly Change[] =>
     changes.filter(({ address, action }) => action !== "forget" && address.startsWith(`${kind}.`));
@@ -109,6 +111,7 @@ export async function apply(context: ApplyContext): Promise<Outcome> {
     );
   }
   const planned = await lastLook(run);
+  stopWatching();
   failGenerations(run);
   return { ...outcomeOf(run, planned, unfinished), notWaited };
 }

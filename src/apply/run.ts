@@ -132,7 +132,7 @@ interface Saving {
 export function startRun(context: ApplyContext): Run {
   const { desired, live, states: known } = context.input;
   const states = [...context.sessions.values()].map(({ state }) => state);
-  const run: Run = {
+  return {
     ...context,
     resources: byAddress(desired.targets.flatMap(resourcesOf)),
     live: { targets: live.targets, testCases: new Map(live.testCases), outdated: new Set() },
@@ -165,11 +165,23 @@ export function startRun(context: ApplyContext): Run {
     },
     saving: { pending: new Set(), error: undefined },
   };
-  for (const { lost } of context.sessions.values()) {
-    if (lost?.aborted === true) loseState(run, lost.reason);
-    lost?.addEventListener("abort", () => loseState(run, lost.reason), { once: true });
-  }
-  return run;
+}
+
+/**
+ * Stops a run when one of its states is lost.
+ * @returns a function that ends this: a session keeps its listeners until it is closed, and they
+ * keep the run, which is 40 MiB of 100,000 test cases
+ */
+export function watchStates(run: Run): () => void {
+  const watched = [...run.sessions.values()].flatMap(({ lost }) => {
+    const stop = (): void => void loseState(run, lost?.reason);
+    if (lost?.aborted === true) stop();
+    lost?.addEventListener("abort", stop, { once: true });
+    return lost === undefined ? [] : [{ lost, stop }];
+  });
+  return () => {
+    for (const { lost, stop } of watched) lost.removeEventListener("abort", stop);
+  };
 }
 
 /** Sets the status of a change; it is final unless a later phase continues the change. */
