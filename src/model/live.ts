@@ -114,16 +114,18 @@ export async function inBatches<T>(
   sizeOf: (item: T) => number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
-  for (let at = 0; at < items.length;) {
-    const batch: Promise<void>[] = [];
-    for (let size = 0; size < MOST && batch.length < BATCH && at < items.length; at++) {
-      const item = items[at];
-      if (item === undefined) continue;
-      size += sizeOf(item);
-      batch.push(work(item));
+  let batch: Promise<void>[] = [];
+  let size = 0;
+  for (const item of items) {
+    if (batch.length === BATCH || size >= MOST) {
+      await sideBySide(batch);
+      batch = [];
+      size = 0;
     }
-    await sideBySide(batch);
+    size += sizeOf(item);
+    batch.push(work(item));
   }
+  await sideBySide(batch);
 }
 
 /**
