@@ -7,7 +7,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 // features at once, read folders, or take a second.
 export const UNIT = [
   "test/model/**/*.test.ts",
-  "test/plan/**/!(keeping|names).test.ts",
+  "test/plan/**/*.test.ts",
   "test/manifest/!(error-codes|features|finding|interpolation|locate|parts|plain-cel|schemas|secrets|shape).test.ts",
   "test/policy/{protected,violations}.test.ts",
   "test/results/laws.test.ts",

@@ -217,7 +217,7 @@ test("what a read drops changes neither the plan nor what an apply records of it
       // An apply has the key.
       if (input.fingerprints) expect(events(records)).toEqual(events(values));
     }),
-    { numRuns: 400 },
+    { numRuns: 200 },
   );
   expect(dropped).toBeGreaterThan(runs / 20);
 });

@@ -176,7 +176,7 @@ describe("laws of lines", () => {
         expect(first === second).toBe(meaning(one) === meaning(two));
         expect(first).toMatch(/^[^\p{Cc}\u202a-\u202e\u2066-\u2069\u2028\u2029]+$/u);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
@@ -189,7 +189,7 @@ describe("laws of lines", () => {
           expect(first === second).toBe(meaning(one) === meaning(changed));
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -208,7 +208,7 @@ describe("laws of lines", () => {
         }));
         expect(fileText("testCase.shop.pay", stepsOf(caseOf(shuffled, "D"), words))).toBe(file);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
