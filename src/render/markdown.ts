@@ -28,7 +28,8 @@ export function renderPlanMarkdown(
 ): string {
   const items = itemsOf(plan);
   const head = headText(plan, links);
-  const texts = fit(items, budget - head.length - totalsText(plan, MOST_LEFT_OUT).length);
+  const room = budget - head.length - totalsText(plan, MOST_LEFT_OUT).length;
+  const { texts, details } = fit(items, room);
   const shown = items.filter((item) => texts.has(item));
   const sections = [...new Set(shown.map(({ section }) => section))].toSorted(
     (a, b) => a.at - b.at,
@@ -39,7 +40,7 @@ export function renderPlanMarkdown(
     ),
   );
   const caution = sections[0]?.at === 0 ? drawn.shift() : "";
-  return `${head}${caution}${totalsText(plan, leftOut(items, texts))}${drawn.join("")}`;
+  return `${head}${caution}${totalsText(plan, { ...leftOut(items, texts), details })}${drawn.join("")}`;
 }
 
 /** Renders errors and warnings without a plan, within the size of a comment. */
@@ -59,7 +60,7 @@ export function renderDiagnosticsMarkdown(diagnostics: readonly DiagnosticView[]
     section: sections.get(item.section.at) ?? item.section,
   }));
   const head = errors.length === 0 ? `### tasc\n\n${title}.\n` : "### tasc\n";
-  const texts = fit(own, COMMENT_LIMIT - head.length - 200);
+  const { texts } = fit(own, COMMENT_LIMIT - head.length - 200);
   const drawn = [...sections.values()].map((section) =>
     section.frame(own.flatMap((item) => (item.section === section ? (texts.get(item) ?? []) : []))),
   );
@@ -84,20 +85,20 @@ const SHARES = { row: 1, error: 0.3, change: 0.5, warning: 0.5, orphan: 0.2 } as
 
 /**
  * Creates an item: `line` is its short form, `full` its details if there is room, `changes` the
- * number of changes in it.
+ * number of changes in it. Both are drawn on demand, because a comment shows few of many changes.
  */
 function itemOf(
   section: Section,
   kind: keyof typeof SHARES,
   changes: number,
-  line: string,
+  line: () => string,
   full = () => "",
 ) {
   return {
     section,
     kind,
     changes,
-    line: withoutForgeries(line),
+    line: () => withoutForgeries(line()),
     full: () => withoutForgeries(full()),
   };
 }
@@ -127,8 +128,8 @@ function itemsOf(plan: PlanView): readonly Item[] {
     ...targetItems(plan),
     ...warnings.map((warning) => diagnosticItem(warning, listed, "warning")),
     ...orphaned.map(({ address, id }) => {
-      const line = `- ${escape.markdownCode(inLine(address))} ${escape.markdownCode(show.clip(id, LINE))}\n`;
-      return itemOf(gone, "orphan", 0, line);
+      const codes = [inLine(address), show.clip(id, LINE)];
+      return itemOf(gone, "orphan", 0, () => `- ${codes.map(escape.markdownCode).join(" ")}\n`);
     }),
   ];
 }
@@ -193,14 +194,15 @@ function sentenceText(text: string): string {
 /** Creates the line of a row of attention, with its addresses to unfold if it only counts them. */
 function rowItem({ severity, text, addresses }: Attention, section: Section): Item {
   const line = `- **${words.SEVERITY_WORDS[severity]}:** ${sentenceText(text)}\n`;
-  return itemOf(section, "row", 0, line, () => {
+  const full = (): string => {
     if (addresses.every((address) => text.includes(address))) return "";
     const shown = addresses.slice(0, MOST_NAMES);
     const more = addresses.length - shown.length;
     const names = [...shown.map(inLine), ...(more > 0 ? [`and ${more} more`] : [])].join("\n");
     const block = escape.markdownBlock(names, "text");
     return `${line}\n${indented(`<details><summary>Addresses</summary>\n\n${block}\n</details>\n`)}`;
-  });
+  };
+  return itemOf(section, "row", 0, () => line, full);
 }
 
 const LINE = 300;
@@ -213,10 +215,12 @@ function diagnosticItem(
 ): Item {
   const { summary, detail, address } = diagnostic;
   const where = [address ?? "", placeText(diagnostic)].filter(Boolean);
-  const what = `**${escape.markdownText(show.clip(summary, LINE))}**`;
-  const line = `- ${[what, ...where.map(inLine).map(escape.markdownCode)].join(" ")}\n`;
+  const line = (): string => {
+    const what = `**${escape.markdownText(show.clip(summary, LINE))}**`;
+    return `- ${[what, ...where.map(inLine).map(escape.markdownCode)].join(" ")}\n`;
+  };
   const block = () => indented(escape.markdownBlock(show.clip(detail, DETAIL), "text"));
-  return itemOf(section, kind, 0, line, () => (detail === "" ? "" : `${line}\n${block()}`));
+  return itemOf(section, kind, 0, line, () => (detail === "" ? "" : `${line()}\n${block()}`));
 }
 
 function indented(text: string): string {
@@ -256,17 +260,20 @@ function changeItem(fold: show.Fold, section: Section): Item {
   const { action, address } = first;
   const more = fold.length - 1;
   const alike = more === 0 ? "" : ` and ${more} more alike`;
-  const cells = [
-    `${words.SIGNS[action]}\u00a0${action}`,
-    escape.markdownCellCode(inLine(address)) + alike,
-    fieldTexts(first, escape.markdownCellCode).join("<br>"),
-  ];
-  const unnamed = fold.length - MOST_NAMES;
-  const named = fold.slice(0, MOST_NAMES).map((change) => change.address);
-  const all = [...named, ...(unnamed > 0 ? [`and ${unnamed} more`] : [])].join("\n");
-  const names = more === 0 ? "" : escape.markdownBlock(all, "text");
-  return itemOf(section, "change", fold.length, `| ${cells.join(" | ")} |\n`, () => {
+  const line = (): string => {
+    const cells = [
+      `${words.SIGNS[action]}\u00a0${action}`,
+      escape.markdownCellCode(inLine(address)) + alike,
+      fieldTexts(first, escape.markdownCellCode).join("<br>"),
+    ];
+    return `| ${cells.join(" | ")} |\n`;
+  };
+  return itemOf(section, "change", fold.length, line, () => {
     if (more === 0 && lineSaysAll(first)) return "";
+    const unnamed = fold.length - MOST_NAMES;
+    const named = fold.slice(0, MOST_NAMES).map((change) => change.address);
+    const all = [...named, ...(unnamed > 0 ? [`and ${unnamed} more`] : [])].join("\n");
+    const names = more === 0 ? "" : escape.markdownBlock(all, "text");
     const told = fieldTexts(
       first,
       (text) => `<code>${escape.html(escape.safeLine(text))}</code>`,
@@ -291,16 +298,23 @@ function lineSaysAll({ action, fields }: ChangeView): boolean {
 }
 
 /**
+ * After this many items of a kind in a row that do not fit, no more are tried: drawing thousands of
+ * lines to see whether one of them is short took a quarter of the time of a large plan.
+ */
+const MOST_MISSED = 100;
+
+/**
  * Chooses texts within the budget: a line of each error and each change, the most severe first,
  * then details, then warnings and orphans. An item that does not fit is left out, and smaller ones
- * after it are still tried.
+ * after it are still tried. Returns the texts, and the number of items whose details do not fit.
  */
-function fit(items: readonly Item[], budget: number): ReadonlyMap<Item, string> {
+function fit(items: readonly Item[], budget: number) {
   const chosen = new Map<Item, string>();
   const spent = { row: 0, error: 0, change: 0, warning: 0, orphan: 0 };
+  const missed = { ...spent };
   const framed = new Set<Section>();
   let left = budget;
-  const take = (item: Item, text: string): void => {
+  const take = (item: Item, text: string): boolean => {
     const { section, kind } = item;
     const frame = framed.has(section) ? 0 : section.frame([]).length + TABLE.length + 1;
     // In the quote, every line is two characters longer.
@@ -308,32 +322,40 @@ function fit(items: readonly Item[], budget: number): ReadonlyMap<Item, string> 
     const before = chosen.get(item);
     const cost = text.length + marks + frame - (before?.length ?? 0);
     const used = spent[kind] + cost;
-    if (text === "" || cost > left || (before === undefined && used > budget * SHARES[kind]))
-      return;
+    if (cost > left || (before === undefined && used > budget * SHARES[kind])) return false;
     chosen.set(item, text);
     framed.add(section);
     spent[kind] = used;
     left -= cost;
+    return true;
+  };
+  const tryAll = (wanted: readonly Item[], draw: (item: Item) => string): void => {
+    for (const item of wanted)
+      if (missed[item.kind] < MOST_MISSED)
+        missed[item.kind] = take(item, draw(item)) ? 0 : missed[item.kind] + 1;
   };
   const isListed = ({ kind }: Item): boolean => kind === "warning" || kind === "orphan";
-  for (const item of items) if (!isListed(item)) take(item, item.line);
-  for (const item of chosen.keys()) take(item, item.full());
-  for (const item of items) if (isListed(item)) take(item, item.full() || item.line);
-  return chosen;
+  tryAll(
+    items.filter((item) => !isListed(item)),
+    (item) => item.line(),
+  );
+  let details = 0;
+  for (const item of chosen.keys()) {
+    const full = item.full();
+    if (full !== "" && !take(item, full)) details++;
+  }
+  tryAll(items.filter(isListed), (item) => item.full() || item.line());
+  return { texts: chosen, details };
 }
 
 /** Larger than any real counts, so that the totals leave enough room for the real text. */
 const MOST_LEFT_OUT = { changes: 1e9, details: 1e9, others: 1e9 };
 
-/**
- * Counts the changes that are not shown at all or not in full, and the missing errors, warnings and
- * orphans.
- */
-function leftOut(items: readonly Item[], texts: ReadonlyMap<Item, string>): typeof MOST_LEFT_OUT {
+/** Counts the changes that are not shown at all, and the missing errors, warnings and orphans. */
+function leftOut(items: readonly Item[], texts: ReadonlyMap<Item, string>) {
   const missing = items.filter((item) => !texts.has(item));
   return {
     changes: missing.reduce((sum, { changes }) => sum + changes, 0),
-    details: items.filter((item) => texts.get(item) === item.line && item.full() !== "").length,
     others: missing.filter(({ changes }) => changes === 0).length,
   };
 }

@@ -120,6 +120,20 @@ test.each([
   expect(text).toContain("2 changes, all shown");
 });
 
+test("a small change is listed after larger ones that do not fit", () => {
+  const change = { action: "update", id: "1", calls: [], followUps: [], dependsOn: [] } as const;
+  const changed = (key: string, after: string) => ({
+    ...change,
+    address: `testCase.shop.${key}` as const,
+    fields: [{ path: ["description"], before: "", after }],
+  });
+  const large = Array.from({ length: 60 }, (_, at) => changed(`large-${at}`, `${at} `.repeat(30)));
+  const changes = [...large, changed("small", "x")];
+  const { view } = shown({ ...EMPTY, changes });
+  const texts = [2100, 2150].map((budget) => renderPlanMarkdown(view, { budget }));
+  expect(texts.filter((text) => text.includes("testCase.shop.small"))).toHaveLength(1);
+});
+
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"' };
 
 /** The text of each cell, without the marks that prevent GitHub from creating links. */
