@@ -2,7 +2,7 @@ import "node:http";
 import "node:tls";
 import { type Review, placedExtras, planMeta } from "../app/plan.ts";
 import type { Session } from "../app/session.ts";
-import { showsPlaces } from "../render/formats.ts";
+import { showsCalls, showsPlaces } from "../render/formats.ts";
 import { planExtras, planJson } from "../render/json.ts";
 import type { Context } from "./context.ts";
 import { type PrintOptions, printPlan } from "./print-plan.ts";
@@ -13,8 +13,10 @@ export async function printReview(
   options: PrintOptions,
   { host, console }: Context,
 ): Promise<void> {
-  const extras = showsPlaces(options.format ?? "text", plan.changes.length)
+  const { format = "text" } = options;
+  const extras = showsPlaces(format, plan.changes.length)
     ? await placedExtras(plan, session)
     : planExtras(plan);
-  await printPlan(planJson(plan, planMeta(host)), extras, options, console, session.source);
+  const shown = planJson(plan, planMeta(host), showsCalls(format));
+  await printPlan(shown, extras, options, console, session.source);
 }

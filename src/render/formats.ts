@@ -40,12 +40,19 @@ const PLACES: Partial<Record<PlanFormat, number>> = {
   html: 1000,
 };
 
+/** Formats that show the calls of changes. */
+const WITH_CALLS: ReadonlySet<PlanFormat> = new Set(["text", "json", "html"]);
+
 export type PlanFormat = keyof typeof PLANS;
 export const PLAN_FORMATS = Object.keys(PLANS).filter((name): name is PlanFormat => name in PLANS);
 export const DIAGNOSTIC_FORMATS = [...DIAGNOSTICS.keys()];
 
 export function showsPlaces(format: PlanFormat, changes: number): boolean {
   return changes <= (PLACES[format] ?? -1);
+}
+
+export function showsCalls(format: PlanFormat): boolean {
+  return WITH_CALLS.has(format);
 }
 
 /** Renders a plan. @param plan already redacted, because renderers cut, wrap and escape */

@@ -31,9 +31,11 @@ export interface PlanMeta {
 /**
  * Returns the public form of a plan (design contract, section 3), without secrets. The same plan
  * gives the same bytes.
+ * @param withCalls false for a format that shows no calls: they are half of a change
  */
-export function planJson(plan: Plan, { tool, createdAt }: PlanMeta): PlanJson {
+export function planJson(plan: Plan, { tool, createdAt }: PlanMeta, withCalls = true): PlanJson {
   const { stage, baseUrl } = plan;
+  const shown = (all: readonly PlannedCall[]) => (withCalls ? all.map(callJson) : []);
   const { calls: sent, followUps: later, ...counts } = plan.summary;
   return {
     formatVersion: PLAN_FORMAT,
@@ -51,8 +53,8 @@ export function planJson(plan: Plan, { tool, createdAt }: PlanMeta): PlanJson {
         fields: fields.map(({ path, before, after, sensitive, movedFrom, harmful }) =>
           defined({ path, ...(sensitive ? { sensitive } : { before, after }), movedFrom, harmful }),
         ),
-        calls: calls.map(callJson),
-        followUps: followUps.map(callJson),
+        calls: shown(calls),
+        followUps: shown(followUps),
       }),
     ),
     attention: plan.attention.map(({ code, severity, addresses, count, text }) => ({
