@@ -327,13 +327,14 @@ export async function render(
   const redactor = inside?.redactor ?? createRedactor([]);
   const source = (file: string): string | undefined =>
     inside?.opened.project.sources.get(file)?.text;
-  const text = await renderPlan(format, shown, extras, {
+  const pieces = await renderPlan(format, shown, extras, {
     style: PLAIN,
     width,
     verbose,
     source,
     budget,
   });
+  const text = [...pieces].join("");
   if (format === "text") return safeOutput(redactor.lines(text), { colour: false });
   return format === "json" ? redactor.document(text) : redactor.markup(text);
 }

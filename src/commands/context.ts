@@ -102,7 +102,10 @@ export class Console {
     this.writer.text(text);
   }
 
-  /** Prints the command's result for programs: a finished document whose data is redacted. */
+  /**
+   * Prints the command's result for programs: a finished document whose data is redacted, or a piece
+   * of one that does not end within a word.
+   */
   document(text: string, isMarkup = false): void {
     this.printed = true;
     this.writer.document(text, isMarkup);

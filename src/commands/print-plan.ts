@@ -17,7 +17,7 @@ export async function printPlan(
   source: ReadSource = () => undefined,
 ): Promise<void> {
   const { redactor, style, columns: width, screen } = console;
-  const text = await renderPlan(format, redactPlan(plan, redactor), extras, {
+  const pieces = await renderPlan(format, redactPlan(plan, redactor), extras, {
     style: style.stdout,
     width,
     verbose,
@@ -29,6 +29,7 @@ export async function printPlan(
     screen,
     budget,
   });
-  if (format === "text") console.data(text);
-  else console.document(text, format !== "json");
+  for (const piece of pieces)
+    if (format === "text") console.data(piece);
+    else console.document(piece, format !== "json");
 }

@@ -5,7 +5,7 @@ import type { PlanTextOptions } from "./text.ts";
 
 export type RenderPlanOptions = PlanTextOptions & MarkdownOptions;
 
-type PlanRenderer = (plan: PlanView, options: RenderPlanOptions) => string;
+type PlanRenderer = (plan: PlanView, options: RenderPlanOptions) => string | Generator<string>;
 type DiagnosticsRenderer = (diagnostics: readonly DiagnosticView[], tool: string) => string;
 
 /** Renderers of all plan formats, loaded only on demand. JSON is the public form itself. */
@@ -55,16 +55,34 @@ export function showsCalls(format: PlanFormat): boolean {
   return WITH_CALLS.has(format);
 }
 
-/** Renders a plan. @param plan already redacted, because renderers cut, wrap and escape */
+/**
+ * Renders a plan, and returns it in pieces, none of which ends within a word.
+ * @param plan already redacted, because renderers cut, wrap and escape
+ */
 export async function renderPlan(
   format: PlanFormat,
   plan: PlanJson,
   extras: PlanExtras,
   options: RenderPlanOptions,
-): Promise<string> {
+): Promise<Iterable<string>> {
   const { planView, writeJson } = await import("./json.ts");
   const render: PlanRenderer | undefined = await PLANS[format]?.();
-  return render === undefined ? writeJson(plan) : render(planView(plan, extras), options);
+  const made = render === undefined ? writeJson(plan) : render(planView(plan, extras), options);
+  return typeof made === "string" ? [made] : joined(made);
+}
+
+/** Length of a piece: each is searched for secrets and written alone, which takes some time. */
+const ENOUGH = 65_536;
+
+function* joined(pieces: Iterable<string>): Generator<string> {
+  let text = "";
+  for (const piece of pieces) {
+    text += piece;
+    if (text.length < ENOUGH) continue;
+    yield text;
+    text = "";
+  }
+  yield text;
 }
 
 /**

@@ -5,8 +5,7 @@ import { pathToFileURL } from "node:url";
 import { type Browser, type BrowserContextOptions, type Page, chromium } from "playwright-core";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import type { Plan } from "../../src/model/plan.ts";
-import { renderPlanHtml } from "../../src/render/html/page.ts";
-import { shown } from "../render/sample.ts";
+import { pageOf, shown } from "../render/sample.ts";
 
 const CHROMIUM = (process.env["PATH"] ?? "")
   .split(delimiter)
@@ -97,5 +96,5 @@ export function browserForFile(): (plan: Plan | string, options?: OpenOptions) =
 }
 
 function render(plan: Plan): string {
-  return renderPlanHtml(shown(plan).view);
+  return pageOf(shown(plan).view);
 }

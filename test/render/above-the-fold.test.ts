@@ -4,7 +4,6 @@ import { gfm, gfmHtml } from "micromark-extension-gfm";
 import { expect, test } from "vitest";
 import type { DesiredFields } from "../../src/model/desired.ts";
 import { Secret } from "../../src/model/value.ts";
-import { renderPlanHtml } from "../../src/render/html/page.ts";
 import { type PlanView, planExtras, planJson, planView, writeJson } from "../../src/render/json.ts";
 import { COMMENT_LIMIT, renderPlanMarkdown } from "../../src/render/markdown.ts";
 import { createRedactor, redactPlan } from "../../src/render/redact.ts";
@@ -12,7 +11,7 @@ import { renderPlanGithub, renderPlanJunit, renderPlanSarif } from "../../src/re
 import { PLAIN } from "../../src/render/style.ts";
 import { renderPlanText } from "../../src/render/text.ts";
 import { liveCase, liveElement, liveTarget, planOf } from "../plan/build.ts";
-import { META } from "./sample.ts";
+import { META, pageOf } from "./sample.ts";
 
 /** Whatever the table of attention calls dangerous stands above the changes, in each format. */
 const CLICK = { interaction: { action: "CLICK", calledWith: "#pay" } };
@@ -143,7 +142,7 @@ const ABOVE: Readonly<Record<string, (view: PlanView) => string>> = {
       .filter((line) => line.startsWith("::error ") || warnings.includes(line))
       .join("\n");
   },
-  html: (view) => seen(renderPlanHtml(view).split("<main>")[0]?.split("<body>")[1] ?? ""),
+  html: (view) => seen(pageOf(view).split("<main>")[0]?.split("<body>")[1] ?? ""),
   junit: (view) =>
     seen(
       (renderPlanJunit(view).split('<testsuite name="shop"')[0] ?? "").replace(

@@ -24,7 +24,7 @@ const PLANS: readonly (readonly [string, Plan])[] = [
   ["plan-hostile", HOSTILE],
 ];
 
-function rendered(plan: Plan, format: PlanFormat): Promise<string> {
+async function rendered(plan: Plan, format: PlanFormat): Promise<string> {
   const { json, extras } = shown(plan);
   const places = Object.fromEntries(
     plan.changes.map(({ address }, at) => [
@@ -32,7 +32,7 @@ function rendered(plan: Plan, format: PlanFormat): Promise<string> {
       { file: "targets/shop.yaml", line: at + 1, column: 3 },
     ]),
   );
-  return renderPlan(format, json, { ...extras, places }, OPTIONS);
+  return [...(await renderPlan(format, json, { ...extras, places }, OPTIONS))].join("");
 }
 
 /** Splits a page into its body and the frame around it, which is the same for all plans. */
@@ -73,7 +73,8 @@ test.each([
       ...change,
       cause: CAUSES[at % 3] ?? "manifest",
     }));
-    const text = await renderPlan(format, { ...json, changes }, extras, OPTIONS);
+    const pieces = await renderPlan(format, { ...json, changes }, extras, OPTIONS);
+    const text = [...pieces].join("");
     await expect(golden(text, format)).toMatchFileSnapshot(`golden/plan-base.${ending}`);
   },
 );

@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import type { Plan } from "../../src/model/plan.ts";
-import { renderPlanHtml } from "../../src/render/html/page.ts";
 import { BIG } from "./big.ts";
-import { EMPTY, HOSTILE, PLAN, REFUSED, shown } from "./sample.ts";
+import { EMPTY, HOSTILE, PLAN, REFUSED, pageOf, shown } from "./sample.ts";
 
 function page(plan: Plan): string {
-  return renderPlanHtml(shown(plan).view);
+  return pageOf(shown(plan).view);
 }
 
 function digest(text: string): string {

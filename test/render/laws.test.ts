@@ -4,7 +4,6 @@ import { gfm, gfmHtml } from "micromark-extension-gfm";
 import { describe, expect, test } from "vitest";
 import type { Plan } from "../../src/model/plan.ts";
 import { Secret } from "../../src/model/value.ts";
-import { renderPlanHtml } from "../../src/render/html/page.ts";
 import { type PlanView, planJson, planView, writeJson } from "../../src/render/json.ts";
 import { COMMENT_LIMIT, renderPlanMarkdown } from "../../src/render/markdown.ts";
 import { createRedactor, redactPlan } from "../../src/render/redact.ts";
@@ -18,7 +17,7 @@ import { COLOURED, PLAIN } from "../../src/render/style.ts";
 import { renderPlanText } from "../../src/render/text.ts";
 import { BIG } from "./big.ts";
 import { hostilePlan, hostileText } from "./hostile.ts";
-import { META, PLAN, shown } from "./sample.ts";
+import { META, PLAN, pageOf, shown } from "./sample.ts";
 
 const TEXT = { style: PLAIN, width: 80, verbose: true };
 
@@ -100,7 +99,7 @@ describe("for any names", () => {
     fc.assert(
       fc.property(hostilePlan, (plan) => {
         const { view } = shown(plan);
-        const page = renderPlanHtml(view);
+        const page = pageOf(view);
         expect(page.match(/<\/?script/gi)).toHaveLength(2);
         const shell = page.replace(
           /<(script|style)( [^<>]*)?>[^<]*<\/\1>|<script>[^]*?<\/script>/g,
@@ -176,7 +175,7 @@ describe("a plan with 5000 changes", () => {
       renderPlanGithub,
       renderPlanSarif,
       renderPlanJunit,
-      renderPlanHtml,
+      pageOf,
     ])
       render(view);
     writeJson(json);
@@ -234,7 +233,7 @@ describe("a secret", () => {
     renderPlanSarif,
     renderPlanJunit,
     renderPlanGitlab,
-    renderPlanHtml,
+    pageOf,
     (plan) => writeJson(plan),
   ];
 });

@@ -10,6 +10,7 @@ import {
   planJson,
   planView,
 } from "../../src/render/json.ts";
+import { renderPlanHtml } from "../../src/render/html/page.ts";
 
 /** Plans with every kind of change, and with untrusted names. */
 
@@ -411,4 +412,9 @@ export function shown(plan: Plan): {
 } {
   const [json, extras] = [planJson(plan, META), planExtras(plan)];
   return { json, extras, view: planView(json, extras) };
+}
+
+/** The page of a plan as a whole. */
+export function pageOf(view: PlanView): string {
+  return [...renderPlanHtml(view)].join("");
 }

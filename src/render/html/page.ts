@@ -24,12 +24,13 @@ import { PAGE_STYLE } from "./style.ts";
 
 /**
  * Renders the plan as one page that loads nothing. Its content policy allows only its own script
- * and style, by digest.
+ * and style, by digest. Returns the page in pieces, a row each, because a page of thousands of
+ * changes as a whole takes more memory than all else.
  */
-export function renderPlanHtml(
+export function* renderPlanHtml(
   plan: PlanView,
   { links = [] }: Pick<MarkdownOptions, "links"> = {},
-): string {
+): Generator<string> {
   const errors = plan.diagnostics.filter(words.isError);
   const warnings = plan.diagnostics.filter((one) => !words.isError(one));
   const planned = new Set<string>(plan.changes.map(({ address }) => address));
@@ -50,27 +51,28 @@ export function renderPlanHtml(
     left.length > 0 &&
     `<p>Removed from the manifests but still on the service.</p><ul>${left.join("\n")}</ul>`;
   const skip = `<a class="skip" href="#changes">To the changes</a>\n`;
-  return pageHtml(
-    `${words.summaryVerdict(plan).title}: tasc plan for ${plan.stage}`,
-    `${known.size === 0 ? "" : skip}${header(plan, links, verdictSection(plan, errors, known))}
+  yield pageStart(`${words.summaryVerdict(plan).title}: tasc plan for ${plan.stage}`);
+  yield `${known.size === 0 ? "" : skip}${header(plan, links, verdictSection(plan, errors, known))}
 <main>
-${changesSection(plan, problems)}
+`;
+  yield* changesSection(plan, problems);
+  yield `
 ${section("warnings", count(warnings.length, "warning"), warned)}
 ${graphSection(plan)}
 ${section("orphans", `${left.length} orphaned`, orphaned)}
-</main>`,
-  );
+</main>${PAGE_END}`;
 }
 
 /** Renders the changes, and the errors of addresses without a change; nothing without any. */
-function changesSection(plan: PlanView, problems: readonly Problem[]): string {
-  if (plan.changes.length + problems.length === 0) return "";
+function* changesSection(plan: PlanView, problems: readonly Problem[]): Generator<string> {
+  if (plan.changes.length + problems.length === 0) return;
   const status = `<p id="status" role="status" class="faint">${count(plan.changes.length, "change")}</p>`;
-  return `<section id="changes" tabindex="-1" aria-labelledby="changes-title">
+  yield `<section id="changes" tabindex="-1" aria-labelledby="changes-title">
 <h2 id="changes-title">Changes</h2>
 ${isSmall(plan, problems.length) ? "" : `${filterForm(plan, problems.length)}\n${status}`}
-${targetSections(plan, problems)}
-</section>`;
+`;
+  yield* targetSections(plan, problems);
+  yield "\n</section>";
 }
 
 /** Renders errors and warnings without a plan, as a page of the same form. */
@@ -82,19 +84,16 @@ export function renderDiagnosticsHtml(
   const warnings = diagnostics.filter((one) => !words.isError(one));
   const { kind, title } = words.diagnosticsVerdict(diagnostics);
   const draw = (one: DiagnosticView): string => diagnosticItem(one, new Set());
-  return pageHtml(
-    `${title}: tasc`,
-    `<header>
+  return `${pageStart(`${title}: tasc`)}<header>
 <section class="verdict ${kind}" aria-labelledby="verdict"><h1 id="verdict">${title}</h1>
 ${errors.map(draw).join("\n")}</section>
 <p class="about">${html(tool)}</p>
 </header>
-<main>${section("warnings", count(warnings.length, "warning"), warnings.map(draw).join("\n"))}</main>`,
-  );
+<main>${section("warnings", count(warnings.length, "warning"), warnings.map(draw).join("\n"))}</main>${PAGE_END}`;
 }
 
-/** The frame of a page: its policy, style and script around a body. */
-function pageHtml(title: string, body: string): string {
+/** The frame of a page: its policy and style before a body, and its script after it. */
+function pageStart(title: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -106,12 +105,14 @@ function pageHtml(title: string, body: string): string {
 <style>${PAGE_STYLE}</style>
 </head>
 <body>
-${body}
+`;
+}
+
+const PAGE_END = `
 <script>${PAGE_SCRIPT}</script>
 </body>
 </html>
 `;
-}
 
 const [SCRIPT_DIGEST, STYLE_DIGEST] = [PAGE_SCRIPT, PAGE_STYLE].map(
   (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`,
@@ -266,30 +267,28 @@ function choice(name: string, values: readonly string[]): string {
 /** The errors of an address for which nothing is planned. */
 type Problem = { readonly address: string; readonly errors: readonly DiagnosticView[] };
 
-function targetSections(plan: PlanView, problems: readonly Problem[]): string {
-  const { changes } = plan;
+function* targetSections(plan: PlanView, problems: readonly Problem[]): Generator<string> {
   const weight = words.weightOf(plan);
   const open = isSmall(plan, problems.length) ? " open" : "";
-  return words
-    .byCause(changes)
-    .map(({ title, changes: planned }, at) => {
-      const wrong = words.byTarget(at === 0 ? problems : []);
-      const own = words.byTarget(planned);
-      const sections = [...new Set([...wrong.keys(), ...own.keys()])].map((target) => {
-        const [errors, rows] = [wrong.get(target) ?? [], own.get(target) ?? []];
-        const failed = errors.length === 0 ? [] : [count(errors.length, "problem")];
-        const totals = [...failed, ...words.actionCounts(rows)].map(
-          (text) => `<span class="${text.replace(/.* |s$/g, "")}">${text}</span>`,
-        );
-        return `<details class="target" data-target="${html(target)}"${open}><summary><h3>${html(target)}</h3><span class="small">${totals.join("")}</span><span class="matching faint"></span></summary>
-${errors.map((problem) => problemHtml(problem, open)).join("")}${words
-          .byWeight(weight, rows)
-          .map((change) => changeHtml(change, open))
-          .join("")}</details>`;
-      });
-      return `${title === undefined ? "" : `<h3 class="group">${title}</h3>`}${sections.join("\n")}`;
-    })
-    .join("\n");
+  for (const [at, { title, changes }] of words.byCause(plan.changes).entries()) {
+    if (at > 0) yield "\n";
+    if (title !== undefined) yield `<h3 class="group">${title}</h3>`;
+    const wrong = words.byTarget(at === 0 ? problems : []);
+    const own = words.byTarget(changes);
+    let between = "";
+    for (const target of new Set([...wrong.keys(), ...own.keys()])) {
+      const [errors, rows] = [wrong.get(target) ?? [], own.get(target) ?? []];
+      const failed = errors.length === 0 ? [] : [count(errors.length, "problem")];
+      const totals = [...failed, ...words.actionCounts(rows)].map(
+        (text) => `<span class="${text.replace(/.* |s$/g, "")}">${text}</span>`,
+      );
+      yield `${between}<details class="target" data-target="${html(target)}"${open}><summary><h3>${html(target)}</h3><span class="small">${totals.join("")}</span><span class="matching faint"></span></summary>\n`;
+      for (const problem of errors) yield problemHtml(problem, open);
+      for (const change of words.byWeight(weight, rows)) yield changeHtml(change, open);
+      yield "</details>";
+      between = "\n";
+    }
+  }
 }
 
 function problemHtml({ address, errors }: Problem, open: string): string {
