@@ -64,26 +64,27 @@ export function refreshEvents(
 }
 
 /**
- * Returns the events that renew records of fields which are as declared, but have the record of
+ * Yields the events that renew records of fields which are as declared, but have the record of
  * another value: they were changed on the service, and then in the manifests. This takes a digest
- * for each field.
+ * for each field, so it yields once for each resource in scope, also without events: the caller may
+ * do something else in between.
  */
-export function renewalEvents(
+export function* renewalEvents(
   matched: MatchedTarget,
   fingerprints: Fingerprinter,
   inScope: (address: Address) => boolean,
-): readonly StateEvent[] {
+): Generator<readonly StateEvent[], void, void> {
   const { state } = matched;
-  return [...matched.resources.values()].flatMap((resource) => {
+  for (const resource of matched.resources.values()) {
     const { address } = resource;
     const live = inScope(address) ? matched.matches.get(address)?.live : undefined;
-    if (live === undefined) return [];
+    if (live === undefined) continue;
     const memory = memoryOf(address, live.id, { ...matched, fingerprints });
     const before = state?.bindings.get(address);
     // What is not bound yet, or with another key, has no records.
-    if (before === undefined || before !== memory.binding) return [];
-    return settled(resource, live, memory, fingerprints, before, () => true);
-  });
+    if (before === undefined || before !== memory.binding) continue;
+    yield settled(resource, live, memory, fingerprints, before, () => true);
+  }
 }
 
 function settled(

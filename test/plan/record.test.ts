@@ -521,7 +521,7 @@ test("records that are not due are renewed later, in scope, whatever is known of
     state: [SHOP, applied(before), { type: "generating", address: LOGIN, shown: "" }],
   });
   const renewed = (inScope: (address: Address) => boolean) =>
-    [...matched.values()].flatMap((one) => renewalEvents(one, fingerprints, inScope));
+    [...matched.values()].flatMap((one) => [...renewalEvents(one, fingerprints, inScope)].flat());
   expect(renewed(() => true)).toEqual([applied(after)]);
   expect(renewed((address) => address !== LOGIN)).toEqual([]);
 });
