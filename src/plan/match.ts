@@ -197,7 +197,7 @@ function matchAll<L extends LiveResource, R extends DesiredResource<NamedKind>>(
   const contested = new Map<string, readonly DesiredResource[]>();
 
   const bind = (resource: DesiredResource, live: L, removed?: string): void => {
-    found.set(resource.address, { live, ...(removed !== undefined && { removed }) });
+    found.set(resource.address, removed === undefined ? { live } : { live, removed });
     const first = claims.get(live.id);
     if (first === undefined) claims.set(live.id, resource);
     else contested.set(live.id, [...(contested.get(live.id) ?? [first]), resource]);
