@@ -199,8 +199,10 @@ const ROWS: Readonly<Partial<Record<AttentionCode, Row>>> = {
           if (word !== undefined && staysOff)
             return [{ address, what: `its generation is ${word}, so nothing switches it on` }];
           if (!isOn) return [];
-          const isNew = changed.has(address);
-          return [{ address, what: "it always passes", ...(isNew ? {} : CAUTION) }];
+          const change = changed.get(address);
+          if (change !== undefined && isRediscovering(change))
+            return [{ address, what: "it passes until it is generated", ...CAUTION }];
+          return [{ address, what: "it always passes", ...(change === undefined && CAUTION) }];
         },
       );
     },
