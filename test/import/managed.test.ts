@@ -401,6 +401,30 @@ environments:
   );
 });
 
+test("a merged test case keeps a prerequisite that only the imported stage has", async () => {
+  const manifest = `target: shop
+onlyStages: [staging]
+app: Shop
+testCases:
+  pay: { description: Pay, status: ENABLED, runStatus: "ON" }
+`;
+  const files = { "tasc.yaml": STAGES, "targets/shop.yaml": manifest };
+  const cases = [
+    liveCase(idOf(3, 1), { description: "Pay", prerequisiteId: idOf(3, 2) }),
+    liveCase(idOf(3, 2), { description: "Log in" }),
+  ];
+  const world = {
+    ...emptyProject([SHOP], new Map([[SHOP.id, cases]]), files),
+    stage: "production",
+  };
+  const found = await prepared(world);
+  expect(texts(found)).toContain(
+    "  production:\n    testCases:\n      pay:\n        discovery:\n          prerequisite: log-in\n",
+  );
+  const { changes, diagnostics } = (await plan(after(world, found))).planned.plan;
+  expect({ changes, diagnostics }).toEqual({ changes: [], diagnostics: [] });
+});
+
 test("what somebody declared for the imported stage alone is left to the next apply", async () => {
   const manifest = `target: shop
 onlyStages: [staging]

@@ -26,6 +26,7 @@ import {
   valueAtOne,
 } from "../place-values.ts";
 import { lifting, targetsByStage, withoutStage } from "./pair-targets.ts";
+import type { Draft } from "./drafts.ts";
 import { type PlannedProject, caseKeysIn, planProject } from "./planned-project.ts";
 import type { ImportRequest } from "./request.ts";
 
@@ -169,16 +170,21 @@ export function oneToOne<T extends string>(pairs: readonly (readonly [T, string]
 /**
  * Returns edits that give each merged resource its live values in this stage, and change no other
  * stage.
+ * @param drafts new resources, one of which may be the prerequisite of a merged test case
  */
 export function mergeFields(
   { plan, matched, manifests }: PlannedProject,
   merged: ReadonlySet<Address>,
+  drafts: readonly Draft[],
   folderNames: ReadonlyMap<string, string>,
   { stages, desired: { stage }, elements, holdsSecret }: ImportRequest,
 ): readonly FileEdit[] {
   const changes = byAddress(plan.changes);
+  const drafted = drafts.flatMap(({ kind, live, key }) =>
+    kind === "testCase" ? [[live.id, key] as const] : [],
+  );
   const wanted = [...matched.values()].flatMap((own) => {
-    const caseKeys = caseKeysIn(own);
+    const caseKeys = new Map([...drafted, ...caseKeysIn(own)]);
     return resourcesOf(own.target).flatMap(({ address, kind, fields }): readonly WantedValue[] => {
       const live = own.matches.get(address)?.live;
       if (live === undefined || !merged.has(address)) return [];

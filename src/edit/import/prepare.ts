@@ -81,7 +81,7 @@ async function attemptOnce(
   const { drafts, leftOut } = draftUndeclared(request, project, names, refuted);
   const learnt = joined(folderEvents(folders, drafts, project), bound);
   const before = lazy(() => planProject(request, project.manifests, learnt, project.input.desired));
-  const fields = merged.size === 0 ? [] : mergeFields(before(), merged, names, request);
+  const fields = merged.size === 0 ? [] : mergeFields(before(), merged, drafts, names, request);
   const written = await write([...merging.edits, ...fields], drafts, names, request, project);
   if ("reason" in written) return refusedIn(written, merged, project);
   const { files, texts } = written;
