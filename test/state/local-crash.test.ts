@@ -14,7 +14,7 @@ describe("a local session that is killed", () => {
   it("leaves a prefix of the recorded events, including all that were reported safe", async () => {
     const { folder } = fixture;
     const backend = await fixture.open();
-    await killAtRandom({ folder, settings: LOCAL_SETTINGS, backend, rounds: 40 });
+    await killAtRandom({ folder, settings: LOCAL_SETTINGS, backend, rounds: 21 });
     expect(await fixture.text({ stage: "staging", target: "shop" })).toBeDefined();
   });
 });
