@@ -310,7 +310,7 @@ describe("a plan from a snapshot", () => {
           compared(online.planned, state),
         );
       }),
-      { numRuns: 150 },
+      { numRuns: 80 },
     );
   });
 
@@ -367,7 +367,7 @@ describe("a plan from a snapshot", () => {
             );
         },
       ),
-      { numRuns: 100 },
+      { numRuns: 60 },
     );
     expect(hidden).toBeGreaterThan(0);
   });

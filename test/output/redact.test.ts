@@ -149,7 +149,7 @@ describe("a secret is found", () => {
         const text = `${before} ${written} ${after}`;
         expect(createRedactor([secret]).text(text)).toContain("(sensitive)");
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 
@@ -160,7 +160,7 @@ describe("a secret is found", () => {
         expect(out).toContain("(sensitive)");
         expect(out).not.toContain(encode(secret));
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 });
@@ -259,7 +259,7 @@ describe("a secret of several lines", () => {
         // The first line, which no other text contains.
         expect(out.toLowerCase()).not.toContain(text.slice(0, 8));
       }),
-      { numRuns: 300 },
+      { numRuns: 120 },
     );
   });
   const key = "-----BEGIN KEY-----\nMIIEowIBAAKCAQEA\nabc\n-----END KEY-----\n";

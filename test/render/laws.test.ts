@@ -60,7 +60,7 @@ describe("for any names", () => {
         const { view } = shown(plan);
         expectHarmlessMarkdown(renderPlanMarkdown(view));
       }),
-      { numRuns: 300 },
+      { numRuns: 120 },
     );
   });
 
@@ -164,7 +164,7 @@ describe("a plan with 5000 changes", () => {
         expect(markdown.length).toBeLessThanOrEqual(budget);
         expectHarmlessMarkdown(markdown);
       }),
-      { numRuns: 6 },
+      { numRuns: 3 },
     );
   });
 

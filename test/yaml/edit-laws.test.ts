@@ -114,7 +114,7 @@ describe("for random edits", () => {
           if (!text.includes("\r")) expect(applyPatch(text, patch)).toBe(edited.text);
         },
       ),
-      { numRuns: 600 },
+      { numRuns: 250 },
     );
     expect(refused / made).toBeLessThan(0.01);
   });
@@ -157,7 +157,7 @@ describe("for random edits", () => {
         const below = oldLines.slice(last + 1);
         deepStrictEqual(below.length === 0 ? [] : newLines.slice(-below.length), below);
       }),
-      { numRuns: 600 },
+      { numRuns: 250 },
     );
   });
 });
