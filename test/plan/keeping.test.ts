@@ -189,10 +189,9 @@ function reviewOf(accepted: readonly JsonObject[]): StepsReview {
 }
 
 test("what a read drops changes neither the plan nor what an apply records of it", async () => {
-  let [runs, dropped] = [0, 0];
+  let dropped = 0;
   await fc.assert(
     fc.asyncProperty(situation, async (input) => {
-      runs++;
       const whole = makePlan(input);
       const events = ({ matched }: typeof whole) =>
         [...matched.values()].flatMap((one) => refreshEvents(one, fingerprints, () => true));
@@ -217,9 +216,10 @@ test("what a read drops changes neither the plan nor what an apply records of it
       // An apply has the key.
       if (input.fingerprints) expect(events(records)).toEqual(events(values));
     }),
-    { numRuns: 200 },
+    { numRuns: 250 },
   );
-  expect(dropped).toBeGreaterThan(runs / 20);
+  // About 30, and seldom less than ten: the test only proves something if there is any.
+  expect(dropped).toBeGreaterThan(0);
 });
 
 test("the steps of a test case that one address can mean are compared once", async () => {
