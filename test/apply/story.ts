@@ -16,7 +16,7 @@ import {
 import { type Applied, type Options, Workbench, errorsOf } from "./workbench.ts";
 
 /** Number of runs of each law; set `TASC_LAW_RUNS` for more. */
-export const RUNS = Number(process.env["TASC_LAW_RUNS"] ?? 20);
+export const RUNS = Number(process.env["TASC_LAW_RUNS"] ?? 25);
 /** Milliseconds for one law: it runs on many stories, and the machine may be busy. */
 export const LONG = 300_000;
 

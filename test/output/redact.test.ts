@@ -149,7 +149,7 @@ describe("a secret is found", () => {
         const text = `${before} ${written} ${after}`;
         expect(createRedactor([secret]).text(text)).toContain("(sensitive)");
       }),
-      { numRuns: 20 },
+      { numRuns: 40 },
     );
   });
 
@@ -160,7 +160,7 @@ describe("a secret is found", () => {
         expect(out).toContain("(sensitive)");
         expect(out).not.toContain(encode(secret));
       }),
-      { numRuns: 20 },
+      { numRuns: 40 },
     );
   });
 });
@@ -259,7 +259,7 @@ describe("a secret of several lines", () => {
         // The first line, which no other text contains.
         expect(out.toLowerCase()).not.toContain(text.slice(0, 8));
       }),
-      { numRuns: 120 },
+      { numRuns: 300 },
     );
   });
   const key = "-----BEGIN KEY-----\nMIIEowIBAAKCAQEA\nabc\n-----END KEY-----\n";

@@ -219,7 +219,7 @@ test("after a pull the plan contains only the values that the pull reports as le
         expect(gone.filter((one) => !IN_LISTS.has(one))).toEqual([]);
       },
     ),
-    { numRuns: 15 },
+    { numRuns: 25 },
   );
 });
 
@@ -243,7 +243,7 @@ async function resolvedIn(files: Readonly<Record<string, string>>, stages: reado
   return new Map(all);
 }
 
-const RUNS = Number(process.env["TASC_LAW_RUNS"] ?? 20);
+const RUNS = Number(process.env["TASC_LAW_RUNS"] ?? 40);
 
 test("a pull changes only the values that it reports, in all stages of any project", async () => {
   await fc.assert(
