@@ -25,3 +25,27 @@ export function cached<K, T>(known: Cache<K, T>, name: K, make: () => T): T {
   known.set(name, value);
   return value;
 }
+
+/** Number of strings up to which a list is short. */
+const SHORT = 20;
+
+/**
+ * Sorts strings by code unit. V8's own sort takes 1.4 KB for each call, however short the list is:
+ * for the keys and tags in the records of 100,000 test cases that was a gigabyte.
+ */
+export function sortedTexts(texts: readonly string[]): readonly string[] {
+  if (texts.length > SHORT) return texts.toSorted();
+  const sorted = [...texts];
+  for (let at = 1; at < sorted.length; at += 1) {
+    const text = sorted[at] ?? "";
+    let to = at;
+    for (
+      let before = sorted[to - 1];
+      before !== undefined && before > text;
+      before = sorted[to - 1]
+    )
+      sorted[to--] = before;
+    sorted[to] = text;
+  }
+  return sorted;
+}

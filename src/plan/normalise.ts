@@ -1,5 +1,6 @@
 import deepDiff from "deep-diff";
 import { compareText } from "../model/address.ts";
+import { sortedTexts } from "../model/collections.ts";
 import type { Compare, Shape } from "../model/fields.ts";
 import { type Json, defined, isArray, sameJson } from "../model/json.ts";
 import type { BodyValue, FieldChange } from "../model/plan.ts";
@@ -40,8 +41,7 @@ export function sameAsLive(compare: Compare, declared: Value, live: Json): boole
 
 /** Returns one form for all values with the same meaning, for comparisons and fingerprints. */
 export function normalise(compare: Compare, value: Json): Json {
-  if (compare === "set" && isArray(value))
-    return [...new Set(value.map(String))].toSorted(compareText);
+  if (compare === "set" && isArray(value)) return sortedTexts([...new Set(value.map(String))]);
   if (compare === "url" && value === "") return null;
   return compare === "url" && typeof value === "string" ? normalUrl(value) : value;
 }

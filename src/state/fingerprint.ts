@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHmac, hash, hkdfSync, scrypt, scryptSync } from "node:crypto";
+import { sortedTexts } from "../model/collections.ts";
 import type { Json } from "../model/json.ts";
 import type { Fingerprint } from "../model/state.ts";
 import type { Secret } from "../model/value.ts";
@@ -124,7 +125,7 @@ export function canonicalJson(value: unknown): string {
   if (typeof value !== "object" || value === null || isInOrder(value)) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   let members = "";
-  for (const name of Object.keys(value).toSorted()) {
+  for (const name of sortedTexts(Object.keys(value))) {
     const part: unknown = Reflect.get(value, name);
     if (part === undefined) continue;
     members += `${members === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(part)}`;

@@ -158,7 +158,11 @@ export async function unlockAll(locks: readonly HeldLock[]): Promise<void> {
  */
 const CONFIRMATIONS = 3;
 
-/** Number of saved events from which on they are applied for good: each time copies the maps. */
+/**
+ * Number of events from which on the whole document is written: in a journal they would be written
+ * twice. It is also the number of saved events from which on they are applied for good, which copies
+ * the maps.
+ */
 const MANY = 500;
 
 /**
@@ -183,7 +187,8 @@ export class LockedState {
   #document: State;
   readonly #events: StateEvent[] = [];
   #saved = 0;
-  #hasRecorded = false;
+  /** Whether the journal has events that the document has not. */
+  #isJournalled = false;
   #revision: Revision;
   /**
    * The state with the first `#foldedIn` events applied. Applying many at once copies the maps only
@@ -257,7 +262,6 @@ export class LockedState {
     if (this.#closed !== undefined) throw new Error("a locked state was used after it was closed");
     if (events.length === 0) return;
     if (this.#saved === this.#events.length) this.#waiting = moment();
-    this.#hasRecorded = true;
     for (const event of events) {
       this.#events.push(event);
       if (event.type === "bound" && event.address === this.#address) this.targetId = event.id;
@@ -317,9 +321,14 @@ export class LockedState {
   async #save(lasting: boolean): Promise<void> {
     const began = moment();
     const end = this.#events.length;
-    if (this.#lock.append === undefined)
+    const unsaved = this.#events.slice(this.#saved);
+    if (this.#lock.append === undefined || unsaved.length >= MANY) {
       this.#revision = await this.#lock.write(this.state, this.#revision);
-    else await this.#lock.append(this.#events.slice(this.#saved, end), this.#revision, lasting);
+      this.#isJournalled = false;
+    } else {
+      this.#isJournalled = true;
+      await this.#lock.append(unsaved, this.#revision, lasting);
+    }
     this.#saved = end;
     this.#waiting = moment();
     this.#written = began;
@@ -341,7 +350,7 @@ export class LockedState {
     await (this.#next ?? this.#flushing).catch(ignoreStateFailure);
     const unsaved = this.#events.slice(this.#saved);
     try {
-      if (this.#lock.append === undefined ? unsaved.length > 0 : this.#hasRecorded)
+      if (unsaved.length > 0 || this.#isJournalled)
         await this.#lock.write(this.state, this.#revision);
     } catch (error) {
       await this.#lock.unlock().catch(ignoreStateFailure);

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import picomatch from "picomatch";
 import { expect, test } from "vitest";
-import { compileGlob, matchGlob, parseGlob } from "../../src/model/glob.ts";
+import { compileGlob, globMatcher, parseGlob } from "../../src/model/glob.ts";
 
 function fits(source: string, text: string, dot = true): boolean {
   const glob = compileGlob(source, { dot });
@@ -66,7 +66,7 @@ function steps(glob: string, text: string): number {
   const program = parseGlob(glob);
   if ("fault" in program) throw new Error(program.fault);
   let count = 0;
-  matchGlob(program, text, () => (count += 1));
+  globMatcher(program, () => (count += 1))(text);
   return count;
 }
 
