@@ -135,8 +135,9 @@ export function withoutWriteOnly(shape: Shape, value: Value): Value {
   if (shape.type === "list" && isArray(value))
     return value.map((item) => withoutWriteOnly(shape.of, item));
   if (shape.type !== "object" || !isValueObject(value)) return value;
-  const shown = Object.entries(value).filter(([part]) => shape.parts[part]?.writeOnly !== true);
-  return Object.fromEntries(shown);
+  const isShown = (part: string): boolean => shape.parts[part]?.writeOnly !== true;
+  if (Object.keys(value).every(isShown)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([part]) => isShown(part)));
 }
 
 /**

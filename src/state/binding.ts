@@ -1,3 +1,4 @@
+import { sortedTexts } from "../model/collections.ts";
 import { copyOf, parseJson } from "../model/json.ts";
 import type { Guard } from "../model/shape.ts";
 import {
@@ -7,6 +8,7 @@ import {
   type LocatorRecord,
   isBinding,
 } from "../model/state.ts";
+import { canonicalJson } from "./fingerprint.ts";
 
 /**
  * A binding that keeps all its digests in one string, to save memory: unpacked, a binding is ten
@@ -45,6 +47,14 @@ class PackedBinding {
     Object.defineProperty(this, "fields", PackedBinding.#members.fields);
     this.id = id;
     if (locators !== "") Object.defineProperty(this, "locators", PackedBinding.#members.locators);
+  }
+
+  /** Its canonical JSON, as all names and digests are plain words. */
+  get text(): string {
+    const digests = this.#digests.split(BETWEEN);
+    const fields = this.#names.map((name, nth) => `${JSON.stringify(name)}:"${digests[nth]}"`);
+    const locators = this.#locators === "" ? "" : `,"locators":{${this.#locators}}`;
+    return `{"fields":{${fields.join()}},"id":${JSON.stringify(this.id)}${locators}}`;
   }
 
   locator(element: string): LocatorRecord | undefined {
@@ -89,17 +99,19 @@ function formOf(names: readonly string[]) {
 /** Packs a binding if it has nothing but an id and digests of fields. */
 export function packed(binding: Binding): Binding {
   const { id, fields, ...rest } = binding;
-  const digests = Object.values(fields);
+  // As in a document, so that its text need not be sorted.
+  const names = sortedTexts(Object.keys(fields));
+  const digests = names.map((name) => fields[name]);
   const hasMore = Object.keys(rest).length > 0;
   if (hasMore || digests.length === 0 || !digests.every(isDigest)) return binding;
-  const form = formOf(Object.keys(fields));
+  const form = formOf(names);
   return form === undefined
     ? binding
     : new PackedBinding(id, form.names, digests.join(BETWEEN), "");
 }
 
-const isDigest = (record: FieldRecord): record is Fingerprint =>
-  typeof record === "string" && !record.includes(BETWEEN);
+const isDigest = (record: FieldRecord | undefined): record is Fingerprint =>
+  typeof record === "string" && /^[\w.-]+$/.test(record);
 
 /**
  * Parses a binding, and packs it if its form is known; other values and the first of a form stay
@@ -121,6 +133,11 @@ export function heldBinding(json: string): unknown {
 
 export const isHeldBinding: Guard<Binding> = (value): value is Binding =>
   value instanceof PackedBinding || isBinding(value);
+
+/** Returns the canonical JSON of an entry of a document. A packed binding has it nearly ready. */
+export function entryText(entry: unknown): string {
+  return entry instanceof PackedBinding ? entry.text : canonicalJson(entry);
+}
 
 /** Returns the record of an element's locator, if the binding has one. */
 export function locatorOf(

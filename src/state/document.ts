@@ -21,7 +21,7 @@ import {
 } from "./backend.ts";
 import { FaultError } from "../service/failure.ts";
 import { membersOf, withoutBom } from "../service/json-stream.ts";
-import { heldBinding, isHeldBinding } from "./binding.ts";
+import { entryText, heldBinding, isHeldBinding } from "./binding.ts";
 import { applyEvents } from "./events.ts";
 import { canonicalJson } from "./fingerprint.ts";
 import { StateFailure, problemOf } from "./problem.ts";
@@ -100,7 +100,7 @@ function mapText(map: ReadonlyMap<string, unknown>): string {
   const keys = [...map.keys()];
   const isSorted = keys.every((key, at) => at === 0 || (keys[at - 1] ?? "") < key);
   const lines = (isSorted ? keys : keys.toSorted(compareText)).map(
-    (key) => `    ${JSON.stringify(key)}: ${canonicalJson(map.get(key))}`,
+    (key) => `    ${JSON.stringify(key)}: ${entryText(map.get(key))}`,
   );
   return `{\n${lines.join(",\n")}\n  }`;
 }

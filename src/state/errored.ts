@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { jsonIn } from "../model/json.ts";
 import { isRecord, isText } from "../model/shape.ts";
@@ -7,7 +6,7 @@ import { type State, type StateEvent, areStateEvents } from "../model/state.ts";
 import type { StateKey, StateRuntime } from "./backend.ts";
 import { checkKey, contentOf, isDocumentKey } from "./document.ts";
 import { unsureEvents } from "./events.ts";
-import { fileName, makeFolder, readIfThere, replaceFile } from "./files.ts";
+import { fileName, makeFolder, readIfThere, removeFile, replaceFile } from "./files.ts";
 import { StateFailure, attempt } from "./problem.ts";
 
 /*
@@ -67,7 +66,7 @@ export async function takeInErrored(
   const left = await readErrored(world, state);
   if (left === undefined) return undefined;
   await record(left.events);
-  await rm(left.file, { force: true });
+  await removeFile(left.file);
   return left.file;
 }
 

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readFile, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { refuseLinks } from "../files/output.ts";
 import { codeOf } from "../model/error.ts";
@@ -11,6 +11,11 @@ const FOLDER_MODE = 0o700;
 /** Reads a file; `undefined` if it does not exist. @throws other errors of the file system */
 export async function readIfThere(path: string): Promise<Buffer | undefined> {
   return await readFile(path).catch(absent);
+}
+
+/** Removes a file, if it exists. */
+export async function removeFile(path: string): Promise<void> {
+  await unlink(path).catch(absent);
 }
 
 export function absent(error: unknown): undefined {
@@ -30,7 +35,7 @@ export async function makeFolder(path: string, root: string): Promise<void> {
  */
 export async function replaceFile(path: string, text: string | Uint8Array): Promise<void> {
   const temporary = `${path}.tmp`;
-  await rm(temporary, { force: true });
+  await removeFile(temporary);
   const file = await open(temporary, "wx", FILE_MODE);
   try {
     await file.chmod(FILE_MODE);

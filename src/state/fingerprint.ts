@@ -118,11 +118,11 @@ function digester(key: Buffer): (content: string) => Fingerprint {
 /**
  * Returns the canonical JSON of a value: no white space, keys sorted by code unit, and no null for
  * numbers too large for JSON. Two values have the same text exactly if `sameJson` reports them as
- * equal. Nearly all have sorted keys already.
+ * equal.
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value === "number") return String(value);
-  if (typeof value !== "object" || value === null || isInOrder(value)) return JSON.stringify(value);
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   let members = "";
   for (const name of sortedTexts(Object.keys(value))) {
@@ -131,15 +131,4 @@ export function canonicalJson(value: unknown): string {
     members += `${members === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(part)}`;
   }
   return `{${members}}`;
-}
-
-function isInOrder(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return value !== Infinity && value !== -Infinity;
-  if (Array.isArray(value)) return value.every(isInOrder);
-  let previous = "";
-  for (const name of Object.keys(value)) {
-    if (name < previous || !isInOrder(Reflect.get(value, name))) return false;
-    previous = name;
-  }
-  return true;
 }

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { appendFileSync } from "node:fs";
-import { type FileHandle, readdir, rename, rm, truncate } from "node:fs/promises";
+import { type FileHandle, readdir, rename, truncate } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type JsonObject, jsonIn } from "../model/json.ts";
 import { isCount, isRecord, isText } from "../model/shape.ts";
@@ -24,6 +24,7 @@ import {
   makeFolder,
   openForAppend,
   readIfThere,
+  removeFile,
   replaceFile,
   syncFolder,
 } from "./files.ts";
@@ -101,7 +102,7 @@ export class LocalBackend implements Backend {
       const holder = readLock(lock);
       if (holder !== undefined && id !== undefined && holder.id !== id) throw locked(key, holder);
       // A file that is not a lock of ours has no id to check.
-      if (holder === undefined) await rm(lock, { force: true });
+      if (holder === undefined) await removeFile(lock);
       else await forceLock(lock, holder, info, this.#world.processes);
       return holder;
     });
@@ -182,7 +183,7 @@ class LocalLock implements HeldLock {
       }
       this.#checkLock();
       await replaceFile(paths.document, bytes);
-      await rm(paths.journal, { force: true });
+      await removeFile(paths.journal);
       return revision;
     });
   }
@@ -193,9 +194,9 @@ class LocalLock implements HeldLock {
       await this.#closeJournal();
       await this.#readUnderLock(base);
       // A journal without its document would be refused, so it goes first.
-      await rm(paths.journal, { force: true });
+      await removeFile(paths.journal);
       this.#checkLock();
-      await rm(paths.document, { force: true });
+      await removeFile(paths.document);
       await syncFolder(paths.folder);
     });
   }
@@ -257,7 +258,7 @@ class LocalLock implements HeldLock {
   async #openJournal(base: Revision): Promise<FileHandle> {
     const { journal, folder } = this.#paths;
     if ((await this.#readUnderLock(base)).events !== undefined) throw this.#changed();
-    await rm(journal, { force: true });
+    await removeFile(journal);
     const opened = await openForAppend(journal, "new");
     this.#journal = opened;
     const { stage, target, service } = this.key;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { link, readFile, readlink, rename, rm, writeFile } from "node:fs/promises";
+import { link, readFile, readlink, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { defined } from "../model/json.ts";
@@ -12,7 +12,7 @@ import {
   type StateRuntime,
   lockInfoIn,
 } from "./backend.ts";
-import { FILE_MODE, absent, readIfThere } from "./files.ts";
+import { FILE_MODE, absent, readIfThere, removeFile } from "./files.ts";
 import { codeOf } from "../model/error.ts";
 
 /** Returns the lock info of this process. @param why the command */
@@ -172,7 +172,7 @@ export async function removeLock(
   processes: Processes,
 ): Promise<string | undefined> {
   for (let left = GUARD_TRIES; left > 0; left -= 1) {
-    const remove = () => rm(path, { force: true });
+    const remove = () => removeFile(path);
     if ((await changeHolder(path, holder, info, processes, remove)) !== "busy") return undefined;
     await delay(GUARD_PAUSE);
   }
@@ -192,7 +192,7 @@ export async function forceLock(
   const guard = await removeLock(path, holder, info, processes);
   if (guard === undefined) return;
   const owner = readLock(guard);
-  if (owner === undefined) await rm(guard, { force: true });
+  if (owner === undefined) await removeFile(guard);
   else await forceLock(guard, owner, info, processes);
   await forceLock(path, holder, info, processes);
 }
@@ -223,7 +223,7 @@ async function changeHolder(
     await change();
     return "done";
   } finally {
-    await rm(guard, { force: true });
+    await removeFile(guard);
   }
 }
 
@@ -242,7 +242,7 @@ async function create(path: string, info: LockInfo): Promise<boolean> {
     if (codeOf(error) === "EEXIST") return false;
     throw error;
   } finally {
-    await rm(temporary, { force: true });
+    await removeFile(temporary);
   }
 }
 
