@@ -16,6 +16,8 @@ import type { Secret } from "../model/value.ts";
 
 const KEY_BYTES = 32;
 const FINGERPRINT_BYTES = 12;
+/** In base64url. */
+const FINGERPRINT_LENGTH = (FINGERPRINT_BYTES / 3) * 4;
 const SCRYPT = { N: 2 ** 14, r: 8, p: 1 };
 
 /**
@@ -102,16 +104,13 @@ function digester(key: Buffer): (content: string) => Fingerprint {
     Uint8Array.from({ length: BLOCK }, (_, at) => byte ^ (key[at] ?? 0));
   const outer = Buffer.concat([padded(0x5c), Buffer.alloc(KEY_BYTES)]);
   let inner = Buffer.concat([padded(0x36), Buffer.alloc(4096)]);
-  const whole = Buffer.alloc(KEY_BYTES);
   return (content) => {
     // A character takes at most three bytes.
     const most = BLOCK + 3 * content.length;
     if (inner.length < most) inner = Buffer.concat([inner], 2 * most);
     const end = BLOCK + inner.write(content, BLOCK);
     outer.write(hash("sha256", inner.subarray(0, end), "binary"), BLOCK, "binary");
-    whole.write(hash("sha256", outer, "binary"), 0, "binary");
-    // Not cut out of a longer text, which would stay in memory with it: states keep a million.
-    return whole.toString("base64url", 0, FINGERPRINT_BYTES);
+    return hash("sha256", outer, "base64url").slice(0, FINGERPRINT_LENGTH);
   };
 }
 
