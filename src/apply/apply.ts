@@ -148,11 +148,8 @@ function failedChange({ generations }: Run, address: Address, failure: Failure):
 async function recordStart(run: Run): Promise<void> {
   const { planned, fingerprints, input, sessions, wait, history } = run;
   const inScope = scopeTest(input.scope);
-  const reviewed = byAddress(planned.plan.changes);
-  // A field that the plan changes is not as declared, so its record is not checked again. Records
-  // of what it does not change are renewed beside the calls.
-  const isDue = (address: Address, field: Field): boolean =>
-    reviewed.has(address) && !isShown(reviewed.get(address), field);
+  // What has a record already is checked beside the calls.
+  const isDue = (): boolean => false;
   const recordOne = async (key: string): Promise<void> => {
     const matched = planned.matched.get(key);
     const own = planned.plan.changes.filter(({ address }) => targetOf(address) === key);
@@ -189,14 +186,14 @@ async function recordStart(run: Run): Promise<void> {
 async function renewRecords(run: Run): Promise<void> {
   const { planned, fingerprints, input, sessions } = run;
   const inScope = scopeTest(input.scope);
-  const reviewed = new Set(planned.plan.changes.map(({ address }) => address));
-  const isLeft = (address: Address): boolean => inScope(address) && !reviewed.has(address);
+  const reviewed = byAddress(planned.plan.changes);
+  const isDue = (address: Address, field: Field): boolean => !isShown(reviewed.get(address), field);
   let seen = 0;
   for (const key of sessions.keys()) {
     const matched = planned.matched.get(key);
     if (!mayContinue(run) || matched === undefined) continue;
     const events: StateEvent[] = [];
-    for (const own of renewalEvents(matched, fingerprints, isLeft)) {
+    for (const own of renewalEvents(matched, fingerprints, inScope, isDue)) {
       events.push(...own);
       // Answers are taken in between, so that no call waits for the digests.
       if (seen++ % RENEWED_AT_ONCE === 0) await setImmediate();

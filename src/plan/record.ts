@@ -11,7 +11,15 @@ import type { MatchedTarget } from "./matched-target.ts";
 import { NOT_READ_YET, declaredElements, saysAll, selectorsDigest } from "./elements.ts";
 import { discoveryMark, hasSteps, rememberedGeneration } from "./generation.ts";
 import type { Fingerprinter } from "./input.ts";
-import { type Memory, isRecordOf, keyHolds, memoryOf, recordField, withSecrets } from "./memory.ts";
+import {
+  type Memory,
+  isRecordOf,
+  keyHolds,
+  memoryOf,
+  recordField,
+  secretsAmong,
+  withSecrets,
+} from "./memory.ts";
 import { undeclaredBindings } from "./orphans.ts";
 
 /**
@@ -66,25 +74,51 @@ export function refreshEvents(
 /**
  * Yields the events that renew records of fields which are as declared, but have the record of
  * another value: they were changed on the service, and then in the manifests. This takes a digest
- * for each field, so it yields once for each resource in scope, also without events: the caller may
- * do something else in between.
+ * for each field, so it yields once for each bound resource in scope, also without events: the
+ * caller may do something else in between. The events change nothing but these fields, so they may
+ * be recorded before or after those of calls.
+ * @param isDue whether the record of a field is checked: one that a call writes is not
  */
 export function* renewalEvents(
   matched: MatchedTarget,
   fingerprints: Fingerprinter,
   inScope: (address: Address) => boolean,
+  isDue: (address: Address, field: Field) => boolean = () => true,
 ): Generator<readonly StateEvent[], void, void> {
-  const { state } = matched;
   for (const resource of matched.resources.values()) {
     const { address } = resource;
     const live = inScope(address) ? matched.matches.get(address)?.live : undefined;
     if (live === undefined) continue;
     const memory = memoryOf(address, live.id, { ...matched, fingerprints });
-    const before = state?.bindings.get(address);
+    const before = matched.state?.bindings.get(address);
     // What is not bound yet, or with another key, has no records.
     if (before === undefined || before !== memory.binding) continue;
-    yield settled(resource, live, memory, fingerprints, before, () => true);
+    yield renewed(resource, live, memory, before.fields, (field) => isDue(address, field));
   }
+}
+
+function renewed(
+  resource: DesiredResource,
+  live: LiveResource,
+  memory: Memory,
+  records: Binding["fields"],
+  isDue: (field: Field) => boolean,
+): readonly StateEvent[] {
+  const { address, kind, fields: declared } = resource;
+  const { id, fingerprints, secrets } = memory;
+  const fields: Record<string, FieldRecord> = {};
+  for (const field of fieldsOf(kind)) {
+    const { name } = field;
+    const [value, record] = [declared[name], records[name]];
+    // Fields that may show a secret were looked at when the target had been read.
+    if (value === undefined || record === undefined || secrets.includes(name)) continue;
+    if (field.update === undefined || fingerprints === undefined || !isDue(field)) continue;
+    if (!isSensitive(value) && isRecordOf(record, fingerprints, id, field, value)) continue;
+    if (comparedKind(field, value, live, memory) === "same")
+      fields[name] = recordField(fingerprints, id, field, value);
+  }
+  if (Object.keys(fields).length === 0) return [];
+  return [{ type: "wrote", address, fields, ...secretsAmong(resource, fields) }];
 }
 
 function settled(

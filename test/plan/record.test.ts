@@ -9,7 +9,7 @@ import { batchContent, idsIn } from "../../src/plan/batches.ts";
 import { locatorDigest, selectorsDigest } from "../../src/plan/elements.ts";
 import { memoryOf, recordField } from "../../src/plan/memory.ts";
 import { isPulled, refreshEvents, renewalEvents } from "../../src/plan/record.ts";
-import { fieldsOf } from "../../src/model/fields.ts";
+import { type Field, fieldsOf } from "../../src/model/fields.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import {
   type Situation,
@@ -520,10 +520,38 @@ test("records that are not due are renewed later, in scope, whatever is known of
     },
     state: [SHOP, applied(before), { type: "generating", address: LOGIN, shown: "" }],
   });
-  const renewed = (inScope: (address: Address) => boolean) =>
-    [...matched.values()].flatMap((one) => [...renewalEvents(one, fingerprints, inScope)].flat());
-  expect(renewed(() => true)).toEqual([applied(after)]);
+  const renewed = (
+    inScope: (address: Address) => boolean,
+    isDue?: (address: Address, field: Field) => boolean,
+  ) =>
+    [...matched.values()].flatMap((one) =>
+      [...renewalEvents(one, fingerprints, inScope, isDue)].flat(),
+    );
+  const { status, elements } = stateOf([applied(after)]).bindings.get(LOGIN)?.fields ?? {};
+  const wrote = (fields: object) => ({ type: "wrote", address: LOGIN, fields });
+  expect(renewed(() => true)).toEqual([wrote({ status, elements })]);
+  expect(
+    renewed(
+      () => true,
+      (_, { name: field }) => field !== "elements",
+    ),
+  ).toEqual([wrote({ status })]);
   expect(renewed((address) => address !== LOGIN)).toEqual([]);
+});
+
+test("a renewed record of a value that has become a secret says so", () => {
+  const { matched } = planOf({
+    declared: { testCases: { login: { description: new Secret("Log in") } } },
+    live: { testCases: [liveCase("C1", { description: "Log in" })] },
+    state: [SHOP, applied({ description: "Sign in" })],
+  });
+  const { description } =
+    stateOf([applied({ description: "Log in" })]).bindings.get(LOGIN)?.fields ?? {};
+  expect(
+    [...matched.values()].flatMap((one) =>
+      [...renewalEvents(one, fingerprints, () => true)].flat(),
+    ),
+  ).toEqual([{ type: "wrote", address: LOGIN, fields: { description }, secrets: ["description"] }]);
 });
 
 const pulled: readonly (readonly [string, DesiredFields, Partial<LiveTestCase>, boolean])[] = [
