@@ -148,8 +148,6 @@ function failedChange({ generations }: Run, address: Address, failure: Failure):
 async function recordStart(run: Run): Promise<void> {
   const { planned, fingerprints, input, sessions, wait, history } = run;
   const inScope = scopeTest(input.scope);
-  // What has a record already is checked beside the calls.
-  const isDue = (): boolean => false;
   const recordOne = async (key: string): Promise<void> => {
     const matched = planned.matched.get(key);
     const own = planned.plan.changes.filter(({ address }) => targetOf(address) === key);
@@ -168,7 +166,7 @@ async function recordStart(run: Run): Promise<void> {
     await record(run, key, [
       ...(planned.stateEvents.get(key) ?? []),
       ...forgetEvents(forgotten),
-      ...(matched === undefined ? [] : refreshEvents(matched, fingerprints, inScope, isDue)),
+      ...(matched === undefined ? [] : refreshEvents(matched, fingerprints, inScope, NOT_NOW)),
       ...began,
     ]);
   };
@@ -179,6 +177,9 @@ async function recordStart(run: Run): Promise<void> {
     if (change.action === "forget") settle(run, change.address, { kind: "done", change });
 }
 
+/** What is bound is looked at beside the calls. */
+const NOT_NOW = (): undefined => undefined;
+
 /**
  * Renews records of what the plan does not change, while calls are in flight: the digests of 10,000
  * test cases take half a second, and nothing that is sent depends on them.
@@ -187,13 +188,16 @@ async function renewRecords(run: Run): Promise<void> {
   const { planned, fingerprints, input, sessions } = run;
   const inScope = scopeTest(input.scope);
   const reviewed = byAddress(planned.plan.changes);
-  const isDue = (address: Address, field: Field): boolean => !isShown(reviewed.get(address), field);
+  const dueOf = (address: Address) => {
+    const change = reviewed.get(address);
+    return (field: Field): boolean => !isShown(change, field);
+  };
   let seen = 0;
   for (const key of sessions.keys()) {
     const matched = planned.matched.get(key);
     if (!mayContinue(run) || matched === undefined) continue;
     const events: StateEvent[] = [];
-    for (const own of renewalEvents(matched, fingerprints, inScope, isDue)) {
+    for (const own of renewalEvents(matched, fingerprints, inScope, dueOf)) {
       events.push(...own);
       // Answers are taken in between, so that no call waits for the digests.
       if (seen++ % RENEWED_AT_ONCE === 0) await setImmediate();

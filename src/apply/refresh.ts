@@ -6,7 +6,7 @@ import type { StateEvent } from "../model/state.ts";
 import type { MatchedTarget } from "../plan/matched-target.ts";
 import { scopeTest } from "../plan/scope.ts";
 import type { Planned } from "../plan/plan.ts";
-import { refreshEvents } from "../plan/record.ts";
+import { type IsDue, refreshEvents } from "../plan/record.ts";
 import { keeping } from "../plan/refresh.ts";
 import { isShown } from "../plan/staleness.ts";
 import { applyEvents } from "../state/events.ts";
@@ -87,23 +87,22 @@ export async function recordRefresh(run: Run, targetKeys: ReadonlySet<string>): 
   const changes = byAddress(run.planned.plan.changes);
   // A field that the plan does not change was as declared at the start, and was recorded then. The
   // digests of 9,000 test cases that take no part took a third of a second after 1,000 changes.
-  const isDue: IsDue = (address, field) =>
-    changes.has(address)
-      ? isShown(changes.get(address), field)
-      : run.progress.statuses.has(address);
-  const recording = [...targetKeys].map((key) => recordTarget(run, planned, key, isDue));
+  const dueOf = (address: Address): IsDue => {
+    const change = changes.get(address);
+    if (change !== undefined) return (field) => isShown(change, field);
+    return run.progress.statuses.has(address) ? () => true : undefined;
+  };
+  const recording = [...targetKeys].map((key) => recordTarget(run, planned, key, dueOf));
   // The plan already considers everything except new folder ids.
   return (await Promise.all(recording)).includes(true) ? replan(run, targetKeys) : planned;
 }
-
-type IsDue = Parameters<typeof refreshEvents>[3];
 
 /** Records what a read of one target has shown. @returns whether it showed a new folder id */
 async function recordTarget(
   run: Run,
   planned: Planned,
   key: string,
-  isDue: IsDue,
+  dueOf: (address: Address) => IsDue,
 ): Promise<boolean> {
   const matched = planned.matched.get(key);
   if (matched === undefined) return false;
@@ -115,7 +114,7 @@ async function recordTarget(
   await record(run, key, [
     ...(planned.stateEvents.get(key) ?? []),
     ...folders,
-    ...refreshEvents({ ...matched, state }, run.fingerprints, isTouched, isDue),
+    ...refreshEvents({ ...matched, state }, run.fingerprints, isTouched, dueOf),
   ]);
   return folders.length > 0;
 }

@@ -23,15 +23,20 @@ import {
 import { undeclaredBindings } from "./orphans.ts";
 
 /**
+ * Whether the existing record of a field is checked again; `undefined` if that of none is, and a
+ * bound resource needs no look at all.
+ */
+export type IsDue = ((field: Field) => boolean) | undefined;
+
+/**
  * Returns the events to record after a target has been read: the id of each address, and the fields
  * that are as declared. The results of calls are recorded elsewhere, when the calls are answered.
- * @param isDue whether the existing record of a field is checked again
  */
 export function refreshEvents(
   matched: MatchedTarget,
   fingerprints: Fingerprinter,
   inScope: (address: Address) => boolean,
-  isDue: (address: Address, field: Field) => boolean = () => true,
+  dueOf: (address: Address) => IsDue = () => () => true,
 ): readonly StateEvent[] {
   const { state, live } = matched;
   // The key comes first, even if the target does not exist yet: all later records are made with it.
@@ -58,7 +63,14 @@ export function refreshEvents(
       const memory = memoryOf(address, own.id, { ...matched, fingerprints });
       const before = memory.binding;
       return [
-        ...settled(resource, own, memory, fingerprints, state?.bindings.get(address), isDue),
+        ...settled(
+          resource,
+          own,
+          memory,
+          fingerprints,
+          state?.bindings.get(address),
+          dueOf(address),
+        ),
         ...generatedEvents(address, own, before),
         ...locatorEvents(address, own, memory, fingerprints),
       ];
@@ -72,18 +84,18 @@ export function refreshEvents(
 }
 
 /**
- * Yields the events that renew records of fields which are as declared, but have the record of
- * another value: they were changed on the service, and then in the manifests. This takes a digest
+ * Yields the events that renew records of fields which are as declared, but have no record, or that
+ * of another value: they were changed on the service, and then in the manifests. This takes a digest
  * for each field, so it yields once for each bound resource in scope, also without events: the
  * caller may do something else in between. The events change nothing but these fields, so they may
  * be recorded before or after those of calls.
- * @param isDue whether the record of a field is checked: one that a call writes is not
+ * @param dueOf excludes fields that a call writes
  */
 export function* renewalEvents(
   matched: MatchedTarget,
   fingerprints: Fingerprinter,
   inScope: (address: Address) => boolean,
-  isDue: (address: Address, field: Field) => boolean = () => true,
+  dueOf: (address: Address) => (field: Field) => boolean,
 ): Generator<readonly StateEvent[], void, void> {
   for (const resource of matched.resources.values()) {
     const { address } = resource;
@@ -93,7 +105,7 @@ export function* renewalEvents(
     const before = matched.state?.bindings.get(address);
     // What is not bound yet, or with another key, has no records.
     if (before === undefined || before !== memory.binding) continue;
-    yield renewed(resource, live, memory, before.fields, (field) => isDue(address, field));
+    yield renewed(resource, live, memory, before.fields, dueOf(address));
   }
 }
 
@@ -110,12 +122,13 @@ function renewed(
   for (const field of fieldsOf(kind)) {
     const { name } = field;
     const [value, record] = [declared[name], records[name]];
+    if (value === undefined || field.update === undefined || fingerprints === undefined) continue;
     // Fields that may show a secret were looked at when the target had been read.
-    if (value === undefined || record === undefined || secrets.includes(name)) continue;
-    if (field.update === undefined || fingerprints === undefined || !isDue(field)) continue;
-    if (!isSensitive(value) && isRecordOf(record, fingerprints, id, field, value)) continue;
-    if (comparedKind(field, value, live, memory) === "same")
-      fields[name] = recordField(fingerprints, id, field, value);
+    if (secrets.includes(name) || !isDue(field)) continue;
+    const isOpen = record !== undefined && !isSensitive(value);
+    if (isOpen && isRecordOf(record, fingerprints, id, field, value)) continue;
+    const compared = comparedKind(field, value, live, memory);
+    if (isSettled(compared, record)) fields[name] = recordField(fingerprints, id, field, value);
   }
   if (Object.keys(fields).length === 0) return [];
   return [{ type: "wrote", address, fields, ...secretsAmong(resource, fields) }];
@@ -127,9 +140,11 @@ function settled(
   memory: Memory,
   fingerprints: Fingerprinter,
   before: Binding | undefined,
-  isDue: (address: Address, field: Field) => boolean,
+  isDue: IsDue,
 ): readonly StateEvent[] {
   const { id, binding } = memory;
+  const isBound = before !== undefined && before === binding && before.imported !== true;
+  if (isBound && isDue === undefined && memory.secrets.length === 0) return [];
   const known = binding?.fields ?? {};
   const renewed: Record<string, FieldRecord> = {};
   const secrets = new Set(memory.secrets);
@@ -138,15 +153,13 @@ function settled(
     const value = resource.fields[name];
     if (value === undefined || field.update === undefined) continue;
     const record = known[name];
-    if (record !== undefined && !secrets.has(name) && !isDue(resource.address, field)) continue;
+    if (record !== undefined && !secrets.has(name) && isDue?.(field) !== true) continue;
     const isOpen = !isSensitive(value) && !secrets.has(name);
     // A record that already has the declared value is kept, regardless of the live value.
     if (record !== undefined && isOpen && isRecordOf(record, fingerprints, id, field, value))
       continue;
     const kind = comparedKind(field, value, live, memory);
-    // A prompt or null that the service does not show is assumed to be as declared (see
-    // `compareRecord`).
-    if (kind !== "same" && !(kind === "hidden" && record === undefined)) continue;
+    if (!isSettled(kind, record)) continue;
     renewed[name] = recordField(fingerprints, id, field, value);
     if (isSensitive(value)) secrets.add(name);
     // A field stays marked as secret while an old secret may remain: in a hidden field, in
@@ -168,6 +181,14 @@ function settled(
     (!isRenewed || sameJson(before.fields, fields));
   if (isKnown && secrets.size === (before.secrets?.length ?? 0)) return [];
   return [{ type: "bound", address: resource.address, id, fields, ...withSecrets([...secrets]) }];
+}
+
+/**
+ * Whether a field counts as written. A prompt or null that the service does not show is assumed to
+ * be as declared (see `compareRecord`).
+ */
+function isSettled(compared: Comparison["kind"], record: FieldRecord | undefined): boolean {
+  return compared === "same" || (compared === "hidden" && record === undefined);
 }
 
 /** Compares a field; of a test case whose values were dropped, the result is known. */

@@ -47,19 +47,19 @@ const SHOP = bound("target.shop", "T", {
 
 interface Options {
   readonly inScope?: Parameters<typeof refreshEvents>[2];
-  readonly isDue?: Parameters<typeof refreshEvents>[3];
+  readonly dueOf?: Parameters<typeof refreshEvents>[3];
 }
 
 /** What is recorded of the only target. The same is recorded once. */
-function eventsOf(situation: Situation, { inScope = () => true, isDue }: Options = {}) {
+function eventsOf(situation: Situation, { inScope = () => true, dueOf }: Options = {}) {
   const { matched, states } = planOf(situation);
   const one = matched.get("shop");
   if (one === undefined) throw new Error("not matched");
-  const events = refreshEvents(one, fingerprints, inScope, isDue);
+  const events = refreshEvents(one, fingerprints, inScope, dueOf);
   const [state] = states;
   if (state !== undefined && one.live !== undefined) {
     const again = { ...one, state: applyEvents(state, events) };
-    expect(refreshEvents(again, fingerprints, inScope, isDue)).toEqual([]);
+    expect(refreshEvents(again, fingerprints, inScope, dueOf)).toEqual([]);
   }
   return events;
 }
@@ -108,14 +108,28 @@ describe("the record of a test case", () => {
       {
         fields: { status: "ENABLED" },
         before: [applied({ ...name, status: "DRAFT" })],
-        options: { isDue: (address, field) => address !== LOGIN || field.name !== "status" },
+        options: {
+          dueOf:
+            () =>
+            ({ name: field }) =>
+              field !== "status",
+        },
       },
       [],
     ],
     [
       "takes a first value whether it is due or not",
-      { fields: { status: "ENABLED" }, options: { isDue: () => false } },
+      { fields: { status: "ENABLED" }, options: { dueOf: () => undefined } },
       [applied(on)],
+    ],
+    [
+      "takes no first value of what is bound before anything of it is due",
+      {
+        fields: { status: "ENABLED" },
+        before: [applied(name)],
+        options: { dueOf: () => undefined },
+      },
+      [],
     ],
     ["keeps what is undeclared", { before: [applied({ ...on, tags: ["a"] })] }, []],
     [
@@ -174,7 +188,7 @@ describe("the record of a test case", () => {
     ],
     [
       "is no secret any more, due or not",
-      { before: [secretly({}, "description")], options: { isDue: () => false } },
+      { before: [secretly({}, "description")], options: { dueOf: () => undefined } },
       [applied(name)],
     ],
     [
@@ -522,10 +536,10 @@ test("records that are not due are renewed later, in scope, whatever is known of
   });
   const renewed = (
     inScope: (address: Address) => boolean,
-    isDue?: (address: Address, field: Field) => boolean,
+    isDue: (field: Field) => boolean = () => true,
   ) =>
     [...matched.values()].flatMap((one) =>
-      [...renewalEvents(one, fingerprints, inScope, isDue)].flat(),
+      [...renewalEvents(one, fingerprints, inScope, () => isDue)].flat(),
     );
   const { status, elements } = stateOf([applied(after)]).bindings.get(LOGIN)?.fields ?? {};
   const wrote = (fields: object) => ({ type: "wrote", address: LOGIN, fields });
@@ -533,7 +547,7 @@ test("records that are not due are renewed later, in scope, whatever is known of
   expect(
     renewed(
       () => true,
-      (_, { name: field }) => field !== "elements",
+      ({ name: field }) => field !== "elements",
     ),
   ).toEqual([wrote({ status })]);
   expect(renewed((address) => address !== LOGIN)).toEqual([]);
@@ -549,7 +563,14 @@ test("a renewed record of a value that has become a secret says so", () => {
     stateOf([applied({ description: "Log in" })]).bindings.get(LOGIN)?.fields ?? {};
   expect(
     [...matched.values()].flatMap((one) =>
-      [...renewalEvents(one, fingerprints, () => true)].flat(),
+      [
+        ...renewalEvents(
+          one,
+          fingerprints,
+          () => true,
+          () => () => true,
+        ),
+      ].flat(),
     ),
   ).toEqual([{ type: "wrote", address: LOGIN, fields: { description }, secrets: ["description"] }]);
 });
