@@ -30,7 +30,7 @@ class PackedBinding {
     locators: {
       enumerable: true,
       get() {
-        return parseJson(`{${this.#locators}}`);
+        return this.#parsed();
       },
     },
   };
@@ -49,12 +49,16 @@ class PackedBinding {
     if (locators !== "") Object.defineProperty(this, "locators", PackedBinding.#members.locators);
   }
 
-  /** Its canonical JSON, as all names and digests are plain words. */
+  /** Its canonical JSON: names are sorted, and digests are plain words. */
   get text(): string {
     const digests = this.#digests.split(BETWEEN);
     const fields = this.#names.map((name, nth) => `${JSON.stringify(name)}:"${digests[nth]}"`);
-    const locators = this.#locators === "" ? "" : `,"locators":{${this.#locators}}`;
+    const locators = this.#locators === "" ? "" : `,"locators":${canonicalJson(this.#parsed())}`;
     return `{"fields":{${fields.join()}},"id":${JSON.stringify(this.id)}${locators}}`;
+  }
+
+  #parsed(): unknown {
+    return parseJson(`{${this.#locators}}`);
   }
 
   locator(element: string): LocatorRecord | undefined {
@@ -88,10 +92,10 @@ function packable(names: readonly string[]): RegExp {
 const FORMS = new Map<string, { readonly names: readonly string[]; readonly pattern: RegExp }>();
 const MOST_FORMS = 50;
 
-/** Returns the shared names of a form, if its bindings are packed. */
+/** Returns the shared names of a form, if its bindings are packed: only with sorted names. */
 function formOf(names: readonly string[]) {
   const form = names.join();
-  if (!FORMS.has(form) && FORMS.size < MOST_FORMS)
+  if (!FORMS.has(form) && FORMS.size < MOST_FORMS && sortedTexts(names).join() === form)
     FORMS.set(form, { names, pattern: packable(names) });
   return FORMS.get(form);
 }
@@ -99,7 +103,6 @@ function formOf(names: readonly string[]) {
 /** Packs a binding if it has nothing but an id and digests of fields. */
 export function packed(binding: Binding): Binding {
   const { id, fields, ...rest } = binding;
-  // As in a document, so that its text need not be sorted.
   const names = sortedTexts(Object.keys(fields));
   const digests = names.map((name) => fields[name]);
   const hasMore = Object.keys(rest).length > 0;

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Address } from "../../src/model/address.ts";
+import { sortedTexts } from "../../src/model/collections.ts";
 import {
   type DesiredResource,
   type Layer,
@@ -141,6 +142,23 @@ describe("plain data", () => {
       "a\u2028b",
     ]);
   });
+});
+
+test("strings are sorted as V8 sorts them, short lists and long ones", () => {
+  const texts = fc.array(
+    fc.oneof(fc.string(), fc.constantFrom("", "a", "A", "é", "\u{1F600}", "\uFFFF")),
+    {
+      maxLength: 30,
+      size: "max",
+    },
+  );
+  fc.assert(
+    fc.property(texts, (list) => {
+      const before = [...list];
+      expect(sortedTexts(list)).toEqual(list.toSorted());
+      expect(list).toEqual(before);
+    }),
+  );
 });
 
 describe("a value", () => {

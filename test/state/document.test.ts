@@ -163,6 +163,32 @@ describe("the document's text", () => {
     );
   });
 
+  it("sorts what stands unsorted in a document, and keeps what stands sorted", () => {
+    const digest = (letter: string) => letter.repeat(16);
+    const locator = (id: string) =>
+      `"${id}":{"line":"${digest("l")}","selectors":"${digest("m")}"}`;
+    const entry = (name: string, names: readonly string[], elements: readonly string[]) => {
+      const fields = names.map((field) => `"${field}":"${digest("f")}"`);
+      return `    "testCase.shop.${name}": {"fields":{${fields.join()}},"id":"${name}","locators":{${elements.map(locator).join()}}}`;
+    };
+    const textOf = (names: readonly string[], elements: readonly string[]) => {
+      // The first of a form is read in another way than the others.
+      const entries = ["one", "three", "two"].map((name) => entry(name, names, elements));
+      return SAMPLE_TEXT.replace(
+        /("bindings": \{\n)[^]*?(\n {2}\},\n {2}"folders")/,
+        (_, start: string, end: string) => `${start}${entries.join(",\n")}${end}`,
+      );
+    };
+    const [names, elements] = [
+      ["description", "status", "tags"],
+      ["e-1", "e-2"],
+    ];
+    const sorted = textOf(names, elements);
+    expect(formatDocument(stateOf(sorted))).toBe(sorted);
+    expect(formatDocument(stateOf(textOf(names, elements.toReversed())))).toBe(sorted);
+    expect(formatDocument(stateOf(textOf(names.toReversed(), elements)))).toBe(sorted);
+  });
+
   it("is identical, byte for byte, for equal states, whatever the order of their entries", () => {
     fc.assert(
       fc.property(anyState, (state) => {

@@ -109,6 +109,19 @@ describe("a session", () => {
     expect(flushed).toEqual([[1]]);
   });
 
+  it("writes the document for many events, and at the end only what came since", async () => {
+    const many = Array.from({ length: MANY }, (_, n) => n + 2);
+    for (const later of [[], [MANY + 2]]) {
+      const { record, session, written } = await sessionWith(() => Promise.resolve());
+      await record(1);
+      await record(...many);
+      expect(written.map(({ bindings }) => bindings.size)).toEqual([MANY + 1]);
+      await record(...later);
+      await session.close();
+      expect(written.length).toBe(1 + later.length);
+    }
+  });
+
   it("keeps the order of records, whatever the timing", async () => {
     await fc.assert(
       fc.asyncProperty(

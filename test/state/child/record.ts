@@ -16,6 +16,9 @@ import { realWorld } from "../support/world.ts";
 
 const AT_ONCE = 4;
 const EVENTS_OF_A_SESSION = 16;
+/** So many at once that the whole document is written; not for ever, as it grows with each kill. */
+const MANY = 500;
+const MANY_UP_TO = 4000;
 
 const [folder = "", config = ""] = process.argv.slice(2);
 const world = await realWorld(folder);
@@ -25,9 +28,13 @@ for (;;) await runSession();
 async function runSession(): Promise<void> {
   const session = await openSession(backend, SHOP, world, { why: "tasc apply", timeout: 0 });
   const first = session.state.bindings.size;
-  for (let n = first; n < first + EVENTS_OF_A_SESSION; n += AT_ONCE) {
-    const numbers = Array.from({ length: AT_ONCE }, (_, at) => n + at);
+  let next = first;
+  for (let events = 0; events < EVENTS_OF_A_SESSION; events += AT_ONCE) {
+    const numbers = Array.from({ length: AT_ONCE }, () => next++);
     await Promise.all(numbers.map((number) => save(session, number).then(() => say(number))));
+    if (events > 0 || first >= MANY_UP_TO) continue;
+    await session.record(Array.from({ length: MANY }, () => numbered(next++)));
+    say(next - 1);
   }
   await session.close();
 }
