@@ -424,12 +424,25 @@ testCases:
     stage: "production",
   };
   const found = await prepared(world);
-  expect(texts(found)).toContain(
-    "  production:\n    testCases:\n      pay:\n        discovery:\n          prerequisite: log-in\n",
-  );
+  expect(texts(found)).toContain(PAY_AFTER_LOGIN);
   const { changes, diagnostics } = (await plan(after(world, found))).planned.plan;
   expect({ changes, diagnostics }).toEqual({ changes: [], diagnostics: [] });
+
+  // The service does not refuse a circle, which a manifest cannot declare.
+  const round = cases.map((one) => ({
+    ...one,
+    prerequisiteId: one.id === idOf(3, 1) ? idOf(3, 2) : idOf(3, 1),
+  }));
+  const circle = { ...world, testCases: new Map([[SHOP.id, round]]) };
+  const both = await prepared(circle);
+  expect(both.leftOut).toEqual([]);
+  expect(texts(both)).toContain(PAY_AFTER_LOGIN);
+  expect(texts(both)).toContain("the service has pay, which in turn runs after this one");
+  expect((await plan(after(circle, both))).planned.plan.changes).toEqual([]);
 });
+
+const PAY_AFTER_LOGIN =
+  "  production:\n    testCases:\n      pay:\n        discovery:\n          prerequisite: log-in\n";
 
 test("what somebody declared for the imported stage alone is left to the next apply", async () => {
   const manifest = `target: shop

@@ -10,7 +10,7 @@ import {
 import { countValues } from "../../model/collections.ts";
 import { DELETED, fieldsOf } from "../../model/fields.ts";
 import type { Json } from "../../model/json.ts";
-import type { LiveResource } from "../../model/live.ts";
+import type { LiveResource, LiveTestCase } from "../../model/live.ts";
 import { urlOf } from "../../model/shape.ts";
 import { normalUrl } from "../../plan/normalise.ts";
 import { NAMED_BY, type NamedKind } from "../../plan/match.ts";
@@ -97,7 +97,7 @@ export function draftUndeclared(
     return [
       ...(target === undefined ? [] : [target]),
       ...found,
-      ...withPrerequisites(newCases, caseKeysIn(known?.matched), refuted),
+      ...withPrerequisites(newCases, cases, caseKeysIn(known?.matched), refuted),
     ];
   });
   const inOrder = drafts.toSorted((a, b) => compareText(a.target, b.target));
@@ -252,22 +252,34 @@ const PREREQUISITE = "discovery.prerequisite";
 /**
  * Adds the keys of prerequisites to test cases, except prerequisites that have no key here, that
  * are left out, or that close a cycle.
+ * @param cases all live test cases of the target
  * @param declared keys of declared test cases, by live id
  */
 function withPrerequisites(
   drafts: readonly Draft[],
+  cases: readonly LiveTestCase[],
   declared: ReadonlyMap<string, string>,
   refuted: ReadonlyMap<Address, string>,
 ): readonly Draft[] {
   const keys = new Map(declared);
   for (const { live, key } of drafts) keys.set(live.id, key);
   const leftOut = new Set(drafts.flatMap((one) => (refuted.has(one.address) ? one.key : [])));
-  // A prerequisite of a test case that is already declared is itself declared, so these cannot
-  // close a cycle.
+  // Also of declared test cases: one that another stage declares may run after a new one here.
   const next = new Map(
-    drafts.map(({ key, live }) => [key, keys.get(live.prerequisiteId ?? "") ?? ""]),
+    cases.flatMap(({ id, prerequisiteId }) => {
+      const key = keys.get(id);
+      return key === undefined ? [] : [[key, keys.get(prerequisiteId ?? "") ?? ""]];
+    }),
   );
-  const closing = new Set(circlesIn(next).map((circle) => circle.toSorted(compareText).at(-1)));
+  const own = new Set(drafts.map(({ key }) => key));
+  const closing = new Set(
+    circlesIn(next).map((circle) =>
+      circle
+        .filter((key) => own.has(key))
+        .toSorted(compareText)
+        .at(-1),
+    ),
+  );
   return drafts.map((draft) => {
     const id = draft.live.prerequisiteId ?? undefined;
     if (id === undefined) return draft;
