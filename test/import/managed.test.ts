@@ -441,6 +441,41 @@ testCases:
   expect((await plan(after(circle, both))).planned.plan.changes).toEqual([]);
 });
 
+test("a circle of prerequisites that the manifests leave open stays open in the imported stage", async () => {
+  const files = {
+    "tasc.yaml": STAGES,
+    "targets/shop.yaml": `target: shop
+onlyStages: [staging]
+app: Shop
+testCases:
+  pay: { description: Pay, status: ENABLED, runStatus: "ON" }
+`,
+    "targets/shop-login.yaml": `target: shop
+testCases:
+  log-in:
+    description: Log in
+    status: ENABLED
+    runStatus: "ON"
+    discovery: { prerequisite: pay }
+`,
+  };
+  const cases = [
+    liveCase(idOf(3, 1), { description: "Pay", prerequisiteId: idOf(3, 2) }),
+    liveCase(idOf(3, 2), { description: "Log in", prerequisiteId: idOf(3, 1) }),
+  ];
+  const world = {
+    ...emptyProject([SHOP], new Map([[SHOP.id, cases]]), files),
+    stage: "production",
+  };
+  const found = await prepared(world);
+  expect({ problems: found.problems, leftOut: found.leftOut }).toEqual({
+    problems: [],
+    leftOut: [],
+  });
+  const { changes, diagnostics } = (await plan(after(world, found))).planned.plan;
+  expect({ changes, diagnostics }).toEqual({ changes: [], diagnostics: [] });
+});
+
 const PAY_AFTER_LOGIN =
   "  production:\n    testCases:\n      pay:\n        discovery:\n          prerequisite: log-in\n";
 

@@ -247,6 +247,18 @@ function finder(kind: NamedKind, all: readonly LiveResource[]) {
   };
 }
 
+/** Returns the circles of prerequisites among live test cases, each as the keys of its members. */
+export function circlesOf(
+  cases: readonly LiveTestCase[],
+  keys: ReadonlyMap<string, string>,
+): readonly (readonly string[])[] {
+  const next = cases.flatMap(({ id, prerequisiteId }): readonly (readonly [string, string])[] => {
+    const key = keys.get(id);
+    return key === undefined ? [] : [[key, keys.get(prerequisiteId ?? "") ?? ""]];
+  });
+  return circlesIn(new Map(next));
+}
+
 const PREREQUISITE = "discovery.prerequisite";
 
 /**
@@ -264,16 +276,10 @@ function withPrerequisites(
   const keys = new Map(declared);
   for (const { live, key } of drafts) keys.set(live.id, key);
   const leftOut = new Set(drafts.flatMap((one) => (refuted.has(one.address) ? one.key : [])));
-  // Also of declared test cases: one that another stage declares may run after a new one here.
-  const next = new Map(
-    cases.flatMap(({ id, prerequisiteId }) => {
-      const key = keys.get(id);
-      return key === undefined ? [] : [[key, keys.get(prerequisiteId ?? "") ?? ""]];
-    }),
-  );
   const own = new Set(drafts.map(({ key }) => key));
+  // Also of declared test cases: one that another stage declares may run after a new one here.
   const closing = new Set(
-    circlesIn(next).map((circle) =>
+    circlesOf(cases, keys).map((circle) =>
       circle
         .filter((key) => own.has(key))
         .toSorted(compareText)

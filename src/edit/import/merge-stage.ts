@@ -26,7 +26,7 @@ import {
   valueAtOne,
 } from "../place-values.ts";
 import { lifting, targetsByStage, withoutStage } from "./pair-targets.ts";
-import type { Draft } from "./drafts.ts";
+import { type Draft, circlesOf } from "./drafts.ts";
 import { type PlannedProject, caseKeysIn, planProject } from "./planned-project.ts";
 import type { ImportRequest } from "./request.ts";
 
@@ -177,7 +177,7 @@ export function mergeFields(
   merged: ReadonlySet<Address>,
   drafts: readonly Draft[],
   folderNames: ReadonlyMap<string, string>,
-  { stages, desired: { stage }, elements, holdsSecret }: ImportRequest,
+  { base, stages, desired: { stage }, elements, holdsSecret }: ImportRequest,
 ): readonly FileEdit[] {
   const changes = byAddress(plan.changes);
   const drafted = drafts.flatMap(({ kind, live, key }) =>
@@ -185,7 +185,12 @@ export function mergeFields(
   );
   const wanted = [...matched.values()].flatMap((own) => {
     const caseKeys = new Map([...drafted, ...caseKeysIn(own)]);
-    return resourcesOf(own.target).flatMap(({ address, kind, fields }): readonly WantedValue[] => {
+    // A circle with a new test case was opened there.
+    const isNew = new Set(drafted.map(([, key]) => key));
+    const circles = circlesOf(base.live.testCases.get(own.live?.id ?? "") ?? [], caseKeys);
+    const round = new Set(circles.filter((one) => !one.some((key) => isNew.has(key))).flat());
+    return resourcesOf(own.target).flatMap((resource): readonly WantedValue[] => {
+      const { address, kind, key, fields } = resource;
       const live = own.matches.get(address)?.live;
       if (live === undefined || !merged.has(address)) return [];
       const rows = fieldsOf(kind);
@@ -200,15 +205,16 @@ export function mergeFields(
       return rows.flatMap((field) => {
         const { name, path, compare, shape } = field;
         const ref: FieldRef = { stage, address, field };
-        const want =
-          shape.type === "reference" ? caseKeys.get(live.prerequisiteId ?? "") : shown[name];
+        const isUnwritten = manifests.written(ref) === undefined;
+        // What is not declared yet may close the circle.
+        const after = isUnwritten && round.has(key) ? undefined : live.prerequisiteId;
+        const want = shape.type === "reference" ? caseKeys.get(after ?? "") : shown[name];
         const value = fields[name];
-        const isSame =
-          manifests.written(ref) === undefined
-            ? want === undefined || isNothing(want) || (compare === "elements" && !elements)
-            : isFixed(field)
-              ? value !== undefined && !isUnknown(value) && sameJson(reveal(value), want ?? null)
-              : changes.get(address)?.fields.some((one) => startsWith(one.path, path)) !== true;
+        const isSame = isUnwritten
+          ? want === undefined || isNothing(want) || (compare === "elements" && !elements)
+          : isFixed(field)
+            ? value !== undefined && !isUnknown(value) && sameJson(reveal(value), want ?? null)
+            : changes.get(address)?.fields.some((one) => startsWith(one.path, path)) !== true;
         return isSame ? [] : [wantedValue(ref, want, stages)];
       });
     });
