@@ -186,7 +186,9 @@ export function mergeFields(
   const wanted = [...matched.values()].flatMap((own) => {
     const caseKeys = new Map([...drafted, ...caseKeysIn(own)]);
     // A circle with a new test case was opened there.
-    const isNew = new Set(drafted.map(([, key]) => key));
+    const isNew = new Set(
+      drafts.flatMap(({ target, key }) => (target === own.target.key ? key : [])),
+    );
     const circles = circlesOf(base.live.testCases.get(own.live?.id ?? "") ?? [], caseKeys);
     const round = new Set(circles.filter((one) => !one.some((key) => isNew.has(key))).flat());
     return resourcesOf(own.target).flatMap((resource): readonly WantedValue[] => {
