@@ -108,8 +108,9 @@ export function packed(binding: Binding): Binding {
   const hasMore = Object.keys(rest).length > 0;
   if (hasMore || digests.length === 0 || !digests.every(isDigest)) return binding;
   const form = formOf(names);
+  // In the same order, so that the result does not depend on how many forms there are.
   return form === undefined
-    ? binding
+    ? { id, fields: Object.fromEntries(names.map((name, nth) => [name, digests[nth] ?? ""])) }
     : new PackedBinding(id, form.names, digests.join(BETWEEN), "");
 }
 
