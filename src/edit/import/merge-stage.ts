@@ -185,12 +185,12 @@ export function mergeFields(
   );
   const wanted = [...matched.values()].flatMap((own) => {
     const caseKeys = new Map([...drafted, ...caseKeysIn(own)]);
-    // A circle with a new test case was opened there.
-    const isNew = new Set(
+    // A circle with a new test case in it is opened at that one (see `draftUndeclared`).
+    const fresh = new Set(
       drafts.flatMap(({ target, key }) => (target === own.target.key ? key : [])),
     );
     const circles = circlesOf(base.live.testCases.get(own.live?.id ?? "") ?? [], caseKeys);
-    const round = new Set(circles.filter((one) => !one.some((key) => isNew.has(key))).flat());
+    const circular = new Set(circles.filter((one) => !one.some((key) => fresh.has(key))).flat());
     return resourcesOf(own.target).flatMap((resource): readonly WantedValue[] => {
       const { address, kind, key, fields } = resource;
       const live = own.matches.get(address)?.live;
@@ -209,7 +209,7 @@ export function mergeFields(
         const ref: FieldRef = { stage, address, field };
         const isUnwritten = manifests.written(ref) === undefined;
         // What is not declared yet may close the circle.
-        const after = isUnwritten && round.has(key) ? undefined : live.prerequisiteId;
+        const after = isUnwritten && circular.has(key) ? undefined : live.prerequisiteId;
         const want = shape.type === "reference" ? caseKeys.get(after ?? "") : shown[name];
         const value = fields[name];
         const isSame = isUnwritten
