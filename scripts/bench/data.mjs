@@ -140,12 +140,14 @@ const WORDS =
     " ",
   );
 
-function lifePrompt(target, at) {
+function lifePrompt(target, at, rewritten = false) {
   const length = 40 + ((at * 7919 + target * 104_729) % 14) ** 2 * 11;
-  let text = `Case ${at} of application ${target}:`;
+  // A word at the start, a sentence's end, or both.
+  const [start, end] = [rewritten && at % 3 < 2, rewritten && at % 3 > 0];
+  let text = `Case ${at} of ${start ? "app" : "application"} ${target}:`;
   for (let word = at; text.length < length; word++)
     text += ` ${WORDS[(word * 31 + at) % WORDS.length]}`;
-  return text;
+  return end ? `${text}, and sign out` : text;
 }
 
 const byLocator = (at) => at % 2 === 1;
@@ -155,14 +157,15 @@ const byLocator = (at) => at % 2 === 1;
  * nothing is ever applied to it but where a row says so.
  * @param shown whether all that is declared is shown by the answers: no folder names and no locator
  * lines, so that nothing is to be done even without state
- * @param changed whether a case of a target (both by number) differs from its answer in
- * description, status and tags
+ * @param changed whether a case of a target (both by number) differs from its answer
+ * @param content whether what differs are a prompt and a selector; otherwise it is description,
+ * status and tags
  */
 export function writeLifelikeProject(
   folder,
   targets,
   cases,
-  { shown = false, changed = () => false } = {},
+  { shown = false, changed = () => false, content = false } = {},
 ) {
   mkdirSync(join(folder, "targets"), { recursive: true });
   writeFileSync(
@@ -177,23 +180,30 @@ export function writeLifelikeProject(
       `target: t${target}\napp: App ${target}\nenvironments: { default: { discoveryUrl: "https://t${target}.\${var:zone}" } }\ndefaults:\n  testCases: { status: ENABLED, runStatus: "ON", tags: [web, team-${target % 7}] }\nstages:\n  production:\n    testCases:\n      case-0: { status: DISABLED }\n`,
     );
     for (let at = 0; at < cases; at++)
-      writeFileSync(join(own, `case-${at}.yaml`), lifelikeFile(target, at, { shown, changed }));
+      writeFileSync(
+        join(own, `case-${at}.yaml`),
+        lifelikeFile(target, at, {
+          shown,
+          rewritten: content && changed(at, target),
+          edited: !content && changed(at, target),
+        }),
+      );
   }
 }
 
-function lifelikeFile(target, at, { shown, changed }) {
-  const prompt = lifePrompt(target, at).replaceAll(/(.{1,90})( |$)/g, "        $1\n");
+function lifelikeFile(target, at, { shown, rewritten, edited }) {
+  const prompt = lifePrompt(target, at, rewritten).replaceAll(/(.{1,90})( |$)/g, "        $1\n");
   const second =
     !shown && byLocator(at)
       ? `        locatorLine: "getByRole('heading', { name: 'Total ${at}' })"\n`
-      : `        selectors:\n          - { selectorType: TEXT, selector: Total ${at} }\n`;
+      : `        selectors:\n          - { selectorType: TEXT, selector: ${rewritten ? "Sum" : "Total"} ${at} }\n`;
   return `# Kept by team ${target % 7}
 target: t${target}
 testCases:
   case-${at}:
-    description: Case ${at} of ${target} checks that it works${changed(at, target) ? " as it did" : ""}
+    description: Case ${at} of ${target} checks that it works${edited ? " as it did" : ""}
     externalId: T${target}-${at}
-    ${lifelikeTags(at, changed(at, target))}${shown ? "" : `folder: Folder ${at % 20}\n    `}entryPointUrlPath: /path/${at}
+    ${lifelikeTags(at, edited)}${shown ? "" : `folder: Folder ${at % 20}\n    `}entryPointUrlPath: /path/${at}
     discovery:
       prompt: >-
 ${prompt}    elements:

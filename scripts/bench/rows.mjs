@@ -122,7 +122,11 @@ export const ROWS = [
       }),
   },
   { name: "a plan of 5,000 changes, printed", run: (rounds) => renderRow(rounds) },
-  { name: "a page of 5,000 updates of three fields", run: (rounds) => pagesRow(rounds) },
+  { name: "a page of 5,000 updates of three fields", run: (rounds) => pagesRow(false, rounds) },
+  {
+    name: "a page of 5,000 updates of prompts and selectors",
+    run: (rounds) => pagesRow(true, rounds),
+  },
   { name: "promotion of 5,000 fields in one file", run: (rounds) => promotionRow(rounds) },
   { name: "redaction", run: (rounds) => redactRow(rounds) },
   { name: "state of 1,000 targets, with 10 ms to its server", run: () => slowStateRow() },

@@ -86,12 +86,15 @@ export function wholeApplyRow(targets, concurrency, goal, rounds) {
   });
 }
 
-/** A plan of 5,000 updates of description, status and tags, more than a plan of none. */
-export function pagesRow(rounds) {
+/**
+ * A plan of 5,000 updates, more than a plan of none.
+ * @param content whether prompts and selectors change; otherwise description, status and tags do
+ */
+export function pagesRow(content, rounds) {
   return inFolder(async (folder) => {
     const [none, many] = [join(folder, "none"), join(folder, "many")];
     writeLifelikeProject(none, 5, 1000, { shown: true });
-    writeLifelikeProject(many, 5, 1000, { shown: true, changed: () => true });
+    writeLifelikeProject(many, 5, 1000, { shown: true, changed: () => true, content });
     const server = await serve(5, 1000, 0, "lifelike");
     const options = { env: { ...KEY, BENCH_URL: server.url }, usage: true };
     const figures = [];
