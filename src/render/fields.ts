@@ -169,9 +169,9 @@ export function clip(text: string, most: number): string {
  * differs.
  */
 const LONG_LINE = /(?<![^\n])[^\n]{501,}/g;
-const SENTENCE = /(?:[^]{0,498}?[.!?] |[^]{500})(?=[^])/gu;
+const SENTENCE = /(?:[^]{0,498}?[.!?] |[^]{500})(?=[^])/guy;
 export const inLines = (text: string) =>
-  text.replace(LONG_LINE, (line) => line.replace(SENTENCE, "$&…\n"));
+  text.length > 500 ? text.replace(LONG_LINE, (line) => line.replace(SENTENCE, "$&…\n")) : text;
 
 export type Piece = { readonly kind: "same" | "added" | "removed"; readonly text: string };
 
@@ -181,11 +181,21 @@ export type Piece = { readonly kind: "same" | "added" | "removed"; readonly text
  */
 export function lineDiff(before: string, after: string): readonly Piece[] {
   const [old = "", wanted = ""] = [before, after].map((text) =>
-    inLines(text).replace(/(?<=[^\n])$/, "\n"),
+    text === "" || text.endsWith("\n") ? inLines(text) : `${inLines(text)}\n`,
   );
-  const parts = diffLines(old, wanted, { maxEditLength: MOST_LINES });
-  if (parts === undefined) return [...lines("removed", old), ...lines("added", wanted)];
-  return parts.flatMap((part) => lines(kindOf(part), part.value));
+  const { start, end, removed, added } = differing(old, wanted, "\n");
+  const isShort = isOneLine(removed) && isOneLine(added);
+  const parts = isShort ? undefined : diffLines(removed, added, { maxEditLength: MOST_LINES });
+  const changed =
+    parts === undefined
+      ? [...lines("removed", removed), ...lines("added", added)]
+      : parts.flatMap((part) => lines(kindOf(part), part.value));
+  return [...lines("same", start), ...changed, ...lines("same", end)];
+}
+
+/** Whether a text, which ends with a line break if it is not empty, has at most one line. */
+function isOneLine(text: string): boolean {
+  return text.indexOf("\n") === text.length - 1;
 }
 
 /**
@@ -193,13 +203,46 @@ export function lineDiff(before: string, after: string): readonly Piece[] {
  * change.
  */
 export function wordDiff(before: string, after: string): readonly Piece[] {
-  const parts = diffWordsWithSpace(before, after, { maxEditLength: MOST_WORDS });
-  if (parts !== undefined)
-    return joined(parts.map((part) => ({ kind: kindOf(part), text: part.value })));
-  return [
-    { kind: "removed", text: before },
-    { kind: "added", text: after },
+  const { start, end, removed, added } = differing(before, after, " ");
+  const isShort = /^\w*$/.test(removed) && /^\w*$/.test(added);
+  const parts = isShort
+    ? undefined
+    : diffWordsWithSpace(removed, added, { maxEditLength: MOST_WORDS });
+  const changed: readonly Piece[] = parts?.map((part) => ({
+    kind: kindOf(part),
+    text: part.value,
+  })) ?? [
+    { kind: "removed", text: removed },
+    { kind: "added", text: added },
   ];
+  const pieces: readonly Piece[] = [
+    { kind: "same", text: start },
+    ...changed,
+    { kind: "same", text: end },
+  ];
+  return joined(pieces.filter(({ text }) => text !== ""));
+}
+
+/**
+ * Splits two texts into the start and the end that they share and what differs between them: whole
+ * lines, or words. A prompt is mostly edited in one place, so the library has little to compare.
+ */
+function differing(before: string, after: string, separator: "\n" | " ") {
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before.charCodeAt(start) === after.charCodeAt(start)) start++;
+  start = before.slice(0, start).lastIndexOf(separator) + 1;
+  let end = 0;
+  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end++;
+  // A line ends with its separator, and a space stands between two words.
+  const first = before.slice(before.length - end).indexOf(separator);
+  end = first === -1 ? 0 : end - first - (separator === "\n" ? 1 : 0);
+  return {
+    start: before.slice(0, start),
+    removed: before.slice(start, before.length - end),
+    added: after.slice(start, after.length - end),
+    end: before.slice(before.length - end),
+  };
 }
 
 /** Merges changes that are separated by spaces only, so that the result reads as sentences. */
