@@ -14,7 +14,7 @@ import type { Diagnostic, Place } from "../model/diagnostic.ts";
 import { ERROR_CODES, errorCode } from "../model/error-codes.ts";
 import { invalid } from "../model/error.ts";
 import { type Field, fieldsOf, isFixed } from "../model/fields.ts";
-import { type Json, isObject, startsWith, valueAt } from "../model/json.ts";
+import { type Json, isObject, mapValues, startsWith, valueAt } from "../model/json.ts";
 import type { Action, Change } from "../model/plan.ts";
 import type { State } from "../model/state.ts";
 import { SENSITIVE, type Value, isSensitive, isUnknown, isValueObject } from "../model/value.ts";
@@ -299,11 +299,8 @@ function shownText(written: Json, value: Value | undefined, isSecret: boolean): 
     return parts.map((one) => (one.kind === "text" ? SENSITIVE : one.source)).join("");
   };
   if (!isObject(written)) return shown(written, isValueObject(value) ? null : value);
-  return Object.fromEntries(
-    Object.entries(written).map(([name, part]) => [
-      name,
-      shown(part, isValueObject(value) ? value[name] : value),
-    ]),
+  return mapValues(written, (part, name) =>
+    shown(part, isValueObject(value) ? value[name] : value),
   );
 }
 
@@ -315,7 +312,7 @@ function shownValue(value: Value): Json {
         ? SENSITIVE
         : display(part);
   if (!isValueObject(value)) return shown(value);
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shown(part)]));
+  return mapValues(value, shown);
 }
 
 function meaningOf(part: Placeholder, { stage, env, vars }: Facts, isHidden: boolean): string {

@@ -10,7 +10,7 @@ import { type Kind, targetOf } from "../model/address.ts";
 import { cached } from "../model/collections.ts";
 import type { DesiredResource } from "../model/desired.ts";
 import { type Shape, fieldsOf } from "../model/fields.ts";
-import { type JsonObject, isArray } from "../model/json.ts";
+import { type JsonObject, isArray, mapValues } from "../model/json.ts";
 import { POLICY_RULES, RULE_COUNTS, type Rule, type RuleSubject } from "../model/settings.ts";
 import { isRecord, isText } from "../model/shape.ts";
 import { type Value, isSensitive, isValueObject } from "../model/value.ts";
@@ -407,13 +407,4 @@ function ruleValue(value: Value, shape?: Shape): RuleValue {
 /** Returns what the variables of a rule read in plain data, e.g. in a change of a plan. */
 export function plainVariables(value: JsonObject): Variables {
   return mapValues(value, (part) => ruleValue(part));
-}
-
-function mapValues<T, R>(
-  record: Readonly<Record<string, T>>,
-  change: (value: T, key: string) => R,
-): Record<string, R> {
-  return Object.fromEntries(
-    Object.entries(record).map(([key, value]) => [key, change(value, key)]),
-  );
 }

@@ -1,5 +1,5 @@
 import type { Origin } from "../model/diagnostic.ts";
-import { type Json, type JsonObject, type Path, isArray, isObject } from "../model/json.ts";
+import { type Json, type JsonObject, type Path, isArray, isObject, setOwn } from "../model/json.ts";
 import { Secret, UNKNOWN, type Value } from "../model/value.ts";
 import { type ManifestProblem, manifestProblem, showFound, showPath } from "./problem.ts";
 import type { Interpolated, Interpolator } from "./interpolation.ts";
@@ -14,7 +14,6 @@ import {
   isHidden,
   itemOf,
 } from "./shape.ts";
-import { setOwn } from "./yaml/text.ts";
 
 export interface ResolveContext {
   readonly interpolator: Interpolator;

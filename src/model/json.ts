@@ -33,14 +33,37 @@ function sameItems(a: JsonArray, b: JsonArray): boolean {
   return a.every((item, at) => sameJson(item, b[at]));
 }
 
+/**
+ * Sets an own property of any name: an assignment to `__proto__` would change the object's
+ * prototype.
+ */
+export function setOwn<T>(map: Record<string, T>, key: string, value: T): void {
+  if (key === "__proto__")
+    Object.defineProperty(map, key, {
+      value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
+  else map[key] = value;
+}
+
+/** Maps the values of an object. `Object.fromEntries` would make a list for each of them. */
+export function mapValues<T, R>(
+  map: { readonly [key: string]: T },
+  change: (value: T, key: string) => R,
+): Record<string, R> {
+  const mapped: Record<string, R> = {};
+  for (const [key, value] of Object.entries(map)) setOwn(mapped, key, change(value, key));
+  return mapped;
+}
+
 /** Maps every string value of plain data; keys are not changed. */
 export function mapTexts(value: Json, change: (text: string) => string): Json {
   if (typeof value === "string") return change(value);
   if (isArray(value)) return value.map((item) => mapTexts(item, change));
   if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, part]) => [key, mapTexts(part, change)]),
-  );
+  return mapValues(value, (part) => mapTexts(part, change));
 }
 
 /** An object type in which fields that may be undefined are optional instead. */

@@ -1,6 +1,6 @@
 import type { Address } from "./address.ts";
 import type { Diagnostic, Place } from "./diagnostic.ts";
-import { type Json, type Path, isArray } from "./json.ts";
+import { type Json, type Path, isArray, mapValues } from "./json.ts";
 import { IdOf, type Secret, type Unknown, type Value, isLeafObject } from "./value.ts";
 
 /**
@@ -148,20 +148,30 @@ export type Method = "POST" | "PATCH";
 /** A part of a call's path or body: plain data, a secret, or an id that may not be known yet. */
 export type BodyValue = Value | IdOf | readonly BodyValue[] | { readonly [key: string]: BodyValue };
 
+export function isBodyObject(value: BodyValue): value is { readonly [key: string]: BodyValue } {
+  if (typeof value !== "object" || value === null || isArray(value)) return false;
+  return !isLeafObject(value) && !(value instanceof IdOf);
+}
+
 /**
- * Converts a part of a body to plain data.
+ * Converts a part of a body to plain data; most of it is.
  * @param plainLeaf returns the value for a secret or an id
  */
 export function plainBody(
   value: BodyValue,
   plainLeaf: (leaf: Secret | Unknown | IdOf) => Json,
 ): Json {
-  if (isLeafObject(value) || value instanceof IdOf) return plainLeaf(value);
+  if (isPlainBody(value)) return value;
   if (isArray(value)) return value.map((item) => plainBody(item, plainLeaf));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, part]) => [key, plainBody(part, plainLeaf)]),
-  );
+  if (!isBodyObject(value)) return plainLeaf(value);
+  return mapValues(value, (part) => plainBody(part, plainLeaf));
+}
+
+function isPlainBody(value: BodyValue): value is Json {
+  if (isArray(value)) return value.every(isPlainBody);
+  if (!isBodyObject(value)) return !isLeafObject(value) && !(value instanceof IdOf);
+  for (const key in value) if (!isPlainBody(value[key] ?? null)) return false;
+  return true;
 }
 
 export interface PlannedCall {

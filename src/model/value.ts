@@ -1,4 +1,4 @@
-import { type Json, isArray } from "./json.ts";
+import { type Json, isArray, mapValues } from "./json.ts";
 import type { Address } from "./address.ts";
 
 /** Text shown instead of a sensitive value. */
@@ -134,5 +134,5 @@ export function reveal(value: Value): Json {
   if (value instanceof Secret) return value.reveal();
   if (value instanceof Unknown) throw new TypeError("an unknown value was to be revealed");
   if (isArray(value)) return value.map(reveal);
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, reveal(part)]));
+  return mapValues(value, reveal);
 }

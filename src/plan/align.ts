@@ -65,9 +65,14 @@ export function inOrderPairs(
     Array.from({ length: length - start - tail }, (_, at) => ({ side, at: start + at }));
   const pairs = Array.from({ length: start }, (_, at): [number, number] => [at, at]);
   let [i, j] = [start, start];
-  for (const { added, removed, value } of diffArrays(items("live", m), items("declared", n), {
-    comparator: (a, b) => (a.side === "live" ? same(b.at, a.at) : same(a.at, b.at)),
-  }))
+  // The usual case: what is left over is nothing, or one item of each list, which differ.
+  const isDone = (n - start - tail) * (m - start - tail) <= 1;
+  const parts = isDone
+    ? []
+    : diffArrays(items("live", m), items("declared", n), {
+        comparator: (a, b) => (a.side === "live" ? same(b.at, a.at) : same(a.at, b.at)),
+      });
+  for (const { added, removed, value } of parts)
     if (added) i += value.length;
     else if (removed) j += value.length;
     else for (const _ of value) pairs.push([i++, j++]);

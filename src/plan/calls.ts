@@ -1,5 +1,6 @@
 import { type DesiredResource, sendable } from "../model/desired.ts";
 import { type Field, fieldsOf } from "../model/fields.ts";
+import { mapValues } from "../model/json.ts";
 import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
 import { IdOf, type Value } from "../model/value.ts";
 import { declaredChanges } from "./compare.ts";
@@ -43,11 +44,10 @@ export function callOf(
   body: PlannedCall["body"],
 ): PlannedCall {
   const id = live?.id ?? new IdOf(target.address);
-  const inOrder = Object.entries(body).map(([key, value]) => [key, ordered(value)] as const);
   return {
     method,
     path: ["apiKey", "v3", "test-targets", id, ...path],
-    body: Object.fromEntries(inOrder),
+    body: mapValues(body, (value) => ordered(value)),
   };
 }
 

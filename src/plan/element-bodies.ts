@@ -1,5 +1,13 @@
-import { ELEMENT, type Shape } from "../model/fields.ts";
-import { type Json, type JsonObject, isArray, isObject, sameJson } from "../model/json.ts";
+import { cached, sortedTexts } from "../model/collections.ts";
+import { ELEMENT, type ObjectShape, type Shape } from "../model/fields.ts";
+import {
+  type Json,
+  type JsonObject,
+  isArray,
+  isObject,
+  mapValues,
+  sameJson,
+} from "../model/json.ts";
 import type { LiveElement } from "../model/live.ts";
 import type { BodyValue } from "../model/plan.ts";
 import {
@@ -27,15 +35,17 @@ export function elementBodies(
 ): readonly BodyValue[] {
   const isHidden = mayHold || matches.some((match) => isSensitive(match.declared));
   const base = firstIndex(live.map((element) => element.raw));
-  return matches.map(({ declared, live: { raw } = { raw: {} } }, position) => {
+  return matches.map(({ declared, live: own }, position) => {
+    const raw = own?.raw ?? {};
     const kept = isHidden ? hidden(raw) : raw;
-    const body: Record<string, BodyValue> = {
-      ...pick(raw, ["id", "testCaseId"]),
-      index: base + position,
-    };
-    for (const [name, { shape, writeOnly }] of Object.entries(ELEMENT.parts)) {
-      const value = writeOnly ? undefined : bodyPart(shape, declared[name], kept[name]);
-      if (value !== undefined) body[name] = value;
+    const body: Record<string, BodyValue> = {};
+    for (const key of keysOf(ELEMENT, OWN)) {
+      const part = ELEMENT.parts[key];
+      let value: BodyValue | undefined;
+      if (key === "index") value = base + position;
+      else if (part === undefined) value = raw[key] ?? undefined;
+      else if (!part.writeOnly) value = bodyPart(part.shape, declared[key], kept[key]);
+      if (value !== undefined) body[key] = value;
     }
     return body;
   });
@@ -59,36 +69,73 @@ function bodyPart(
   if (shape.type === "object") {
     if (declared !== undefined && !isValueObject(declared)) return declared;
     if (!isValueObject(raw)) return declared ?? (raw === null ? null : undefined);
-    return { ...pick(raw, [...LINKS, ...Object.keys(shape.parts)]), ...declared };
+    return merged(keysOf(shape, LINKS), raw, declared);
   }
   if (shape.type !== "list" || shape.of.type !== "object") return declared ?? raw ?? undefined;
-  // A declared item keeps the ids and undeclared parts of the live item that it continues; an
-  // undeclared list stays whole.
   const before = isArray(raw) ? raw.filter(isValueObject) : [];
-  const { parts, required = [] } = shape.of;
-  const keys = [...LINKS, ...Object.keys(parts)];
-  if (!isArray(declared))
-    return isArray(raw) ? before.map((item) => pick(item, [...keys, "index"])) : undefined;
-  const undeclared = keys.filter((key) => !required.includes(key));
-  const base = firstIndex(before);
-  const items = declared.filter(isValueObject);
-  const isSame = (item: ValueObject) => (one: ValueObject) =>
-    required.every((key) => sameJson(reveal(item[key] ?? null), reveal(one[key] ?? null)));
+  if (isArray(declared)) return itemBodies(shape.of, declared.filter(isValueObject), before);
+  // An undeclared list stays whole.
+  const keys = keysOf(shape.of, ITEM_LINKS);
+  return isArray(raw) ? before.map((item) => merged(keys, item)) : undefined;
+}
+
+/**
+ * Returns the items of a declared list. An item keeps the ids and undeclared parts of the live item
+ * that it continues.
+ */
+function itemBodies(
+  shape: ObjectShape,
+  declared: readonly ValueObject[],
+  before: readonly ValueObject[],
+): readonly BodyValue[] {
+  const { required = [] } = shape;
+  const isSame = (item: ValueObject, one: ValueObject | undefined): boolean =>
+    required.every((key) => sameJson(reveal(item[key] ?? null), reveal(one?.[key] ?? null)));
   const left = new Set(before);
   const take = (one?: ValueObject) => (one !== undefined && left.delete(one) ? one : undefined);
   // An equal item keeps its own data, even if it moved; a new one continues the item at its
   // position, if that is free.
-  const inPlace = items.map((item, at) => take(before.slice(at, at + 1).find(isSame(item))));
-  const own = items.map((item, at) => inPlace[at] ?? take([...left].find(isSame(item))));
-  return items.map((item, at) => ({
-    ...pick(own[at] ?? take(before[at]) ?? {}, undeclared),
-    index: base + at,
-    ...item,
-  }));
+  const inPlace = declared.map((item, at) =>
+    isSame(item, before[at]) ? take(before[at]) : undefined,
+  );
+  const own = declared.map(
+    (item, at) => inPlace[at] ?? take([...left].find((one) => isSame(item, one))),
+  );
+  const keys = keysOf(shape, ITEM_LINKS);
+  const base = firstIndex(before);
+  return declared.map((item, at) =>
+    merged(keys, own[at] ?? take(before[at]) ?? {}, { ...item, index: base + at }),
+  );
 }
 
+/** Keys of an element that link it to its list. */
+const OWN: readonly string[] = ["id", "testCaseId", "index"];
 /** Keys that link a part of an element to its parent. */
 const LINKS: readonly string[] = ["id", "testCaseElementId"];
+
+/** The same of an item of a list. */
+const ITEM_LINKS: readonly string[] = [...LINKS, "index"];
+
+/** Returns the keys that are sent, in the order of a body. @param links those of the service's own */
+function keysOf(shape: ObjectShape, links: readonly string[]): readonly string[] {
+  return cached(KEYS, shape, () => sortedTexts([...links, ...Object.keys(shape.parts)]));
+}
+
+const KEYS = new Map<ObjectShape, readonly string[]>();
+
+/** Returns the declared values, and those of the live part that are not declared. */
+function merged(
+  keys: readonly string[],
+  raw: ValueObject,
+  declared: ValueObject = {},
+): ValueObject {
+  const body: Record<string, Value> = {};
+  for (const key of keys) {
+    const value = declared[key] ?? (declared[key] === null ? null : (raw[key] ?? undefined));
+    if (value !== undefined) body[key] = value;
+  }
+  return body;
+}
 
 /** Wraps all texts as secrets: they are sent unchanged, but shown as sensitive. */
 function hidden(value: JsonObject): ValueObject;
@@ -97,17 +144,5 @@ function hidden(value: Json): Value {
   if (typeof value === "string") return new Secret(value);
   if (isArray(value)) return value.map((item) => hidden(item));
   if (!isObject(value)) return value;
-  const parts = Object.entries(value);
-  return Object.fromEntries(
-    parts.map(([key, part]) => [key, LINKS.includes(key) ? part : hidden(part)]),
-  );
-}
-
-function pick(source: ValueObject, keys: readonly string[]): ValueObject {
-  return Object.fromEntries(
-    keys.flatMap((key) => {
-      const value = source[key] ?? null;
-      return value === null ? [] : [[key, value]];
-    }),
-  );
+  return mapValues(value, (part, key) => (LINKS.includes(key) ? part : hidden(part)));
 }

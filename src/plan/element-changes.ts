@@ -68,17 +68,13 @@ export function diffElements(
   const authors = authorsOf(declared, matches, current, memory);
   const changes = elementChanges(matches, current, authors);
   const elements = elementBodies(matches, current, mayHold);
-  const tooLarge = "An undeclared number in its elements is too large to be sent back as it is";
-  const why =
-    "Numbers beyond 2^53 lose digits as they are read. Declare the `options` that have it.";
-  const rounded = problem("rounded-number", resource, tooLarge, why, ["elements"]);
   return {
     body: { elements },
     locators,
     shown: [...(isSensitive(value) || mayHold ? [hiddenChange(changes)] : changes), ...lines],
     warnings: [
       ...matches.flatMap((match) => keptParts(resource, match)),
-      ...(elements.some(isRounded) ? [rounded] : []),
+      ...(elements.some(isRounded) ? [roundedNumber(resource)] : []),
     ],
     losses: stepLosses(matches, current),
   };
@@ -208,6 +204,13 @@ function keptParts(
       ];
     },
   );
+}
+
+function roundedNumber(resource: DesiredResource): Diagnostic {
+  const summary = "An undeclared number in its elements is too large to be sent back as it is";
+  const why =
+    "Numbers beyond 2^53 lose digits as they are read. Declare the `options` that have it.";
+  return problem("rounded-number", resource, summary, why, ["elements"]);
 }
 
 /**

@@ -103,10 +103,12 @@ export function sameElements(
   declared: readonly ValueObject[],
   live: readonly LiveElement[],
 ): boolean {
-  return (
-    declared.length === live.length &&
-    declared.every((element, at) => sameElement(element, live[at]))
-  );
+  if (declared.length !== live.length) return false;
+  for (let at = 0; at < live.length; at++) {
+    const element = declared[at];
+    if (element === undefined || !sameElement(element, live[at])) return false;
+  }
+  return true;
 }
 
 /** Whether a live element has every declared part. Most have, so the check avoids allocations. */
@@ -125,12 +127,12 @@ function holds(shape: Shape, live: Json | undefined, declared: Value): boolean {
     }
     return true;
   }
-  if (shape.type === "list" && isArray(declared))
-    return (
-      isArray(live) &&
-      live.length === declared.length &&
-      declared.every((item, at) => holds(shape.of, live[at], item))
-    );
+  if (shape.type === "list" && isArray(declared)) {
+    if (!isArray(live) || live.length !== declared.length) return false;
+    for (let at = 0; at < live.length; at++)
+      if (!holds(shape.of, live[at], declared[at] ?? null)) return false;
+    return true;
+  }
   if (typeof declared !== "object" || declared === null) return live === declared;
   return !isUnknown(declared) && sameJson(live, reveal(declared));
 }

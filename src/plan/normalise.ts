@@ -2,23 +2,36 @@ import deepDiff from "deep-diff";
 import { compareText } from "../model/address.ts";
 import { sortedTexts } from "../model/collections.ts";
 import type { Compare, Shape } from "../model/fields.ts";
-import { type Json, defined, isArray, sameJson } from "../model/json.ts";
-import type { BodyValue, FieldChange } from "../model/plan.ts";
+import { type Json, defined, isArray, sameJson, setOwn } from "../model/json.ts";
+import { type BodyValue, type FieldChange, isBodyObject } from "../model/plan.ts";
 import { urlOf } from "../model/shape.ts";
-import { IdOf, type Value, isLeafObject, reveal } from "../model/value.ts";
+import { type Value, reveal } from "../model/value.ts";
 
 /**
  * Sorts the keys of all objects in a value, since their order does not matter. Secrets and
- * placeholders stay the same.
+ * placeholders stay the same, and so does what is sorted.
  */
 export function ordered(value: Json): Json;
 export function ordered(value: BodyValue): BodyValue;
 export function ordered(value: BodyValue): BodyValue {
+  if (isOrdered(value)) return value;
   if (isArray(value)) return value.map((item) => ordered(item));
-  if (typeof value !== "object" || value === null || isLeafObject(value) || value instanceof IdOf)
-    return value;
-  const members = Object.entries(value).toSorted(([a], [b]) => compareText(a, b));
-  return Object.fromEntries(members.map(([key, part]) => [key, ordered(part)]));
+  if (!isBodyObject(value)) return value;
+  const result: Record<string, BodyValue> = {};
+  for (const key of sortedTexts(Object.keys(value)))
+    setOwn(result, key, ordered(value[key] ?? null));
+  return result;
+}
+
+function isOrdered(value: BodyValue): boolean {
+  if (isArray(value)) return value.every(isOrdered);
+  if (!isBodyObject(value)) return true;
+  let before = "";
+  for (const key in value) {
+    if (key < before || !isOrdered(value[key] ?? null)) return false;
+    before = key;
+  }
+  return true;
 }
 
 /**

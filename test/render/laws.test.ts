@@ -4,8 +4,9 @@ import { gfm, gfmHtml } from "micromark-extension-gfm";
 import { describe, expect, test } from "vitest";
 import type { Plan } from "../../src/model/plan.ts";
 import { Secret } from "../../src/model/value.ts";
-import { type PlanView, planJson, planView, writeJson } from "../../src/render/json.ts";
+import { type PlanView, planJson, planView, writeJson, writePlan } from "../../src/render/json.ts";
 import { COMMENT_LIMIT, renderPlanMarkdown } from "../../src/render/markdown.ts";
+import { inLines, lineDiff, wordDiff } from "../../src/render/fields.ts";
 import { createRedactor, redactPlan } from "../../src/render/redact.ts";
 import {
   renderPlanGithub,
@@ -25,6 +26,43 @@ function text(plan: Plan): string {
   const { view } = shown(plan);
   return renderPlanText(view, TEXT);
 }
+
+describe("the difference of two texts", () => {
+  const words = fc.array(
+    fc.constantFrom("a", "bb", "é", ".", ". ", " ", "  ", "\n", "x".repeat(600)),
+    {
+      maxLength: 12,
+    },
+  );
+  const edited = fc
+    .tuple(words, words, words, words)
+    .map(([start, one, other, end]) =>
+      [one, other].map((middle) => [...start, ...middle, ...end].join("")),
+    );
+
+  test.each([
+    ["words", wordDiff, (text: string) => text, ""],
+    ["lines", lineDiff, (text: string) => inLines(text).replace(/\n$/, ""), "\n"],
+  ] as const)("in %s has all of both", (_, diff, written, between) => {
+    fc.assert(
+      fc.property(edited, ([before = "", after = ""]) => {
+        const pieces = diff(before, after);
+        const side = (other: string) =>
+          pieces.flatMap(({ kind, text: part }) => (kind === other ? [] : part)).join(between);
+        expect([side("added"), side("removed")]).toEqual([written(before), written(after)]);
+      }),
+    );
+  });
+
+  test("marks the words that differ", () => {
+    expect(wordDiff("go to the shop now", "go to the bank now")).toEqual([
+      { kind: "same", text: "go to the " },
+      { kind: "removed", text: "shop" },
+      { kind: "added", text: "bank" },
+      { kind: "same", text: " now" },
+    ]);
+  });
+});
 
 /** Control characters except line breaks and tabs, and characters that reverse or hide text. */
 const ACTING = /[^\t\n\P{Cc}]|[\u202a-\u202e\u2066-\u2069\u200b\u2028\p{Cs}]/u;
@@ -47,6 +85,7 @@ describe("for any names", () => {
       fc.property(hostilePlan, (plan) => {
         const { json } = shown(plan);
         const out = writeJson(json);
+        expect([...writePlan(json, json.changes, (change) => change)].join("")).toBe(out);
         expect(JSON.parse(out)).toEqual(JSON.parse(JSON.stringify(json)));
         expect(out).not.toMatch(ACTING);
         expect(out).not.toMatch(/^\s*::|##\[/m);

@@ -1,4 +1,4 @@
-import type { Json } from "../../model/json.ts";
+import { type Json, setOwn } from "../../model/json.ts";
 import { MarkedTree, Marks } from "./marked-tree.ts";
 import type { Node } from "./nodes.ts";
 import {
@@ -10,7 +10,7 @@ import {
   once,
   plainValue,
 } from "./scalars.ts";
-import { MAX_DEPTH, MAX_KEY_LENGTH, setOwn } from "./text.ts";
+import { MAX_DEPTH, MAX_KEY_LENGTH } from "./text.ts";
 
 const NEWLINE = 0x0a;
 const SPACE = 0x20;

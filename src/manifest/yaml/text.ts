@@ -125,21 +125,6 @@ export function placesOf(text: string): (offset: number) => LineColumn {
   };
 }
 
-/**
- * Sets an own property of any name: an assignment to `__proto__` would change the object's
- * prototype.
- */
-export function setOwn<T>(map: Record<string, T>, key: string, value: T): void {
-  if (key === "__proto__")
-    Object.defineProperty(map, key, {
-      value,
-      writable: true,
-      enumerable: true,
-      configurable: true,
-    });
-  else map[key] = value;
-}
-
 export type TextSpan = { readonly start: number; readonly end: number };
 
 /**

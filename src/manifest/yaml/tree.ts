@@ -12,17 +12,10 @@ import {
   isScalar,
   isSeq,
 } from "yaml";
-import type { Json } from "../../model/json.ts";
+import { type Json, setOwn } from "../../model/json.ts";
 import type { AliasNode, Entry, Node, NodeBase, ScalarNode } from "./nodes.ts";
 import { NOT_PLAIN_DATA, plainValue } from "./scalars.ts";
-import {
-  type Finding,
-  MAX_DEPTH,
-  type TextSpan,
-  findCharacters,
-  placesOf,
-  setOwn,
-} from "./text.ts";
+import { type Finding, MAX_DEPTH, type TextSpan, findCharacters, placesOf } from "./text.ts";
 
 export type SyntaxFault = {
   readonly offset: number;

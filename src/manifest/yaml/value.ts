@@ -1,5 +1,4 @@
-import { type Json, type Path, isArray, isObject } from "../../model/json.ts";
-import { setOwn } from "./text.ts";
+import { type Json, type Path, isArray, isObject, setOwn } from "../../model/json.ts";
 
 /** A change to a value: a part of it is set or deleted. */
 export type YamlEdit =
