@@ -9,8 +9,10 @@ import { type Session, withSession } from "../app/session.ts";
 import { surveySnapshot } from "../app/snapshot-plan.ts";
 import { hasErrors } from "../manifest/problem.ts";
 import { EXIT, type ExitCode, TascError, invalid } from "../model/error.ts";
-import { failureJson, planJson, writeJson } from "../render/json.ts";
-import { redactDiagnostic, redactPlan } from "../render/redact.ts";
+import type { Change } from "../model/plan.ts";
+import { changeJson, failureJson, planJson, writeJson, writePlan } from "../render/json.ts";
+import { joined } from "../render/formats.ts";
+import { redactChange, redactDiagnostic, redactPlan } from "../render/redact.ts";
 import { NOTHING_TO_DO, isNothing, planLine } from "../render/words.ts";
 import type { Context } from "./context.ts";
 import { type OfStage, forEachStage, worstOf } from "./each-stage.ts";
@@ -63,7 +65,7 @@ async function run(options: OptionsOf<typeof OPTIONS>, context: Context): Promis
       const reviewed = await planned(session, options);
       if (out !== undefined) await savePlan(out, reviewed, session, expires);
       const isJson = options.format === "json";
-      if (isJson) context.console.document(writeJson(documentOf(reviewed, session, context)));
+      if (isJson) printJson(reviewed, session, context);
       else await printReview(reviewed, session, options, context);
       return exitCodeOf(reviewed, detailedExitcode);
     },
@@ -142,10 +144,17 @@ function jsonOf(of: StagePlan, context: Context) {
   return { plan: documentOf(of.value.reviewed, of.value.session, context) };
 }
 
+function printJson({ plan }: Review, session: Session, context: Context): void {
+  const { console } = context;
+  const around = documentOf({ plan: { ...plan, changes: [] } }, session, context);
+  const shown = (change: Change) => redactChange(changeJson(change), console.redactor);
+  for (const piece of joined(writePlan(around, plan.changes, shown))) console.document(piece);
+}
+
 /**
  * Returns a plan as data for programs. If it has errors, it also tells what every failure tells.
  */
-function documentOf({ plan }: Review, { namedStage }: Session, context: Context) {
+function documentOf({ plan }: Pick<Review, "plan">, { namedStage }: Session, context: Context) {
   const json = redactPlan(planJson(plan, planMeta(context.host)), context.console.redactor);
   if (!hasErrors(plan.diagnostics)) return json;
   const failure = new TascError("failed", plan.diagnostics, undefined, namedStage);

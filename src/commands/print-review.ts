@@ -17,6 +17,6 @@ export async function printReview(
   const extras = showsPlaces(format, plan.changes.length)
     ? await placedExtras(plan, session)
     : planExtras(plan);
-  const shown = planJson(plan, planMeta(host), showsCalls(format));
+  const shown = planJson(plan, planMeta(host), showsCalls(format, plan.changes.length));
   await printPlan(shown, extras, options, console, session.source);
 }

@@ -2,6 +2,7 @@ import type { PlanJson } from "../model/plan.ts";
 import type { DiagnosticView, PlanExtras, PlanView } from "./json.ts";
 import type { MarkdownOptions } from "./markdown.ts";
 import type { PlanTextOptions } from "./text.ts";
+import { MOST_DETAILED } from "./words.ts";
 
 export type RenderPlanOptions = PlanTextOptions & MarkdownOptions;
 
@@ -37,11 +38,15 @@ const PLACES: Partial<Record<PlanFormat, number>> = {
   github: Infinity,
   sarif: Infinity,
   junit: Infinity,
-  html: 1000,
+  html: MOST_DETAILED,
 };
 
-/** Formats that show the calls of changes. */
-const WITH_CALLS: ReadonlySet<PlanFormat> = new Set(["text", "json", "html"]);
+/** Formats that show the calls of changes, and up to how many changes. */
+const CALLS: Partial<Record<PlanFormat, number>> = {
+  text: Infinity,
+  json: Infinity,
+  html: MOST_DETAILED,
+};
 
 export type PlanFormat = keyof typeof PLANS;
 export const PLAN_FORMATS = Object.keys(PLANS).filter((name): name is PlanFormat => name in PLANS);
@@ -51,8 +56,8 @@ export function showsPlaces(format: PlanFormat, changes: number): boolean {
   return changes <= (PLACES[format] ?? -1);
 }
 
-export function showsCalls(format: PlanFormat): boolean {
-  return WITH_CALLS.has(format);
+export function showsCalls(format: PlanFormat, changes: number): boolean {
+  return changes <= (CALLS[format] ?? -1);
 }
 
 /**
@@ -65,16 +70,19 @@ export async function renderPlan(
   extras: PlanExtras,
   options: RenderPlanOptions,
 ): Promise<Iterable<string>> {
-  const { planView, writeJson } = await import("./json.ts");
+  const { planView, writePlan } = await import("./json.ts");
   const render: PlanRenderer | undefined = await PLANS[format]?.();
-  const made = render === undefined ? writeJson(plan) : render(planView(plan, extras), options);
+  const made =
+    render === undefined
+      ? writePlan(plan, plan.changes, (change) => change)
+      : render(planView(plan, extras), options);
   return typeof made === "string" ? [made] : joined(made);
 }
 
 /** Length of a piece: each is searched for secrets and written alone, which takes some time. */
 const ENOUGH = 65_536;
 
-function* joined(pieces: Iterable<string>): Generator<string> {
+export function* joined(pieces: Iterable<string>): Generator<string> {
   let text = "";
   for (const piece of pieces) {
     text += piece;

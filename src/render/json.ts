@@ -4,6 +4,7 @@ import type { FailureReason, TascError } from "../model/error.ts";
 import { type JsonObject, type Path, defined } from "../model/json.ts";
 import {
   type CallJson,
+  type Change,
   type ChangeJson,
   type ChangedBy,
   type DiagnosticJson,
@@ -35,7 +36,6 @@ export interface PlanMeta {
  */
 export function planJson(plan: Plan, { tool, createdAt }: PlanMeta, withCalls = true): PlanJson {
   const { stage, baseUrl } = plan;
-  const shown = (all: readonly PlannedCall[]) => (withCalls ? all.map(callJson) : []);
   const { calls: sent, followUps: later, ...counts } = plan.summary;
   return {
     formatVersion: PLAN_FORMAT,
@@ -44,19 +44,7 @@ export function planJson(plan: Plan, { tool, createdAt }: PlanMeta, withCalls = 
     baseUrl,
     createdAt,
     summary: { ...counts, calls: sent, followUps: later },
-    changes: plan.changes.map(({ address, action, cause, id, fields, calls, followUps }) =>
-      defined({
-        address,
-        action,
-        cause,
-        id: id ?? (action === "forget" ? NOT_RECORDED : KNOWN_AFTER_APPLY),
-        fields: fields.map(({ path, before, after, sensitive, movedFrom, harmful }) =>
-          defined({ path, ...(sensitive ? { sensitive } : { before, after }), movedFrom, harmful }),
-        ),
-        calls: shown(calls),
-        followUps: shown(followUps),
-      }),
-    ),
+    changes: plan.changes.map((change) => changeJson(change, withCalls)),
     attention: plan.attention.map(({ code, severity, addresses, count, text }) => ({
       code,
       severity,
@@ -67,6 +55,52 @@ export function planJson(plan: Plan, { tool, createdAt }: PlanMeta, withCalls = 
     orphaned: plan.orphaned.map(({ address, id }) => ({ address, id })),
     diagnostics: plan.diagnostics.map(diagnosticJson),
   };
+}
+
+/** Returns the public form of a change. @param withCalls as for a plan */
+export function changeJson(
+  { address, action, cause, id, fields, calls, followUps }: Change,
+  withCalls = true,
+): ChangeJson {
+  const shown = (all: readonly PlannedCall[]) => (withCalls ? all.map(callJson) : []);
+  return defined({
+    address,
+    action,
+    cause,
+    id: id ?? (action === "forget" ? NOT_RECORDED : KNOWN_AFTER_APPLY),
+    fields: fields.map(({ path, before, after, sensitive, movedFrom, harmful }) =>
+      defined({ path, ...(sensitive ? { sensitive } : { before, after }), movedFrom, harmful }),
+    ),
+    calls: shown(calls),
+    followUps: shown(followUps),
+  });
+}
+
+/**
+ * Writes a plan like `writeJson`, a change at a time: thousands of changes as one text take as much
+ * memory as the rest of a plan.
+ * @param around the plan without its changes
+ */
+export function* writePlan<C>(
+  around: object,
+  changes: readonly C[],
+  shown: (change: C) => ChangeJson,
+): Generator<string> {
+  const text = writeJson({ ...around, changes: [] });
+  // Strings in JSON have no line breaks, so nothing else is this line.
+  const line = '\n  "changes": [';
+  const at = text.indexOf(line) + line.length;
+  yield text.slice(0, at);
+  for (const [nth, change] of changes.entries())
+    yield `${nth === 0 ? "" : ","}\n    ${writeInner(shown(change))}`;
+  yield (changes.length === 0 ? "" : "\n  ") + text.slice(at);
+}
+
+/** Writes plain data as JSON as it stands in a list of an object. */
+function writeInner(value: unknown): string {
+  return printedJson(
+    JSON.stringify([[value]], null, 2).slice("[\n  [\n    ".length, -"\n  ]\n]".length),
+  );
 }
 
 /** Writes plain data as JSON: two spaces of indentation, a line break at the end, safe to print. */
