@@ -57,6 +57,15 @@ test("a page with 5000 changes contains all of them and is smaller than 5 MB", (
   expect(html.length).toBeLessThan(5_000_000);
 });
 
+test("a page of more than 1000 changes leaves out their calls, and says so", () => {
+  const calls = (amount: number): number =>
+    page({ ...BIG, changes: BIG.changes.slice(0, amount) }).match(/class="call"/g)?.length ?? 0;
+  expect([calls(1000), calls(1001)]).toEqual([1000, 0]);
+  const isTold = (amount: number): boolean =>
+    page({ ...BIG, changes: BIG.changes.slice(0, amount) }).includes("--format json");
+  expect([isTold(1000), isTold(1001)]).toEqual([false, true]);
+});
+
 test.each([
   [15, 20],
   [2, 1],

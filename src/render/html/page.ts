@@ -69,7 +69,7 @@ function* changesSection(plan: PlanView, problems: readonly Problem[]): Generato
   const status = `<p id="status" role="status" class="faint">${count(plan.changes.length, "change")}</p>`;
   yield `<section id="changes" tabindex="-1" aria-labelledby="changes-title">
 <h2 id="changes-title">Changes</h2>
-${isSmall(plan, problems.length) ? "" : `${filterForm(plan, problems.length)}\n${status}`}
+${isSmall(plan, problems.length) ? "" : `${filterForm(plan, problems.length)}\n${status}`}${isDetailed(plan) ? "" : LEFT_OUT}
 `;
   yield* targetSections(plan, problems);
   yield "\n</section>";
@@ -123,6 +123,13 @@ const POLICY = `default-src 'none'; script-src ${SCRIPT_DIGEST}; style-src ${STY
 function isSmall({ changes }: Pick<PlanView, "changes">, problems: number): boolean {
   return changes.length + problems <= words.MOST_OPEN;
 }
+
+/** Whether a page shows the calls of its changes. */
+function isDetailed({ changes }: Pick<PlanView, "changes">): boolean {
+  return changes.length <= words.MOST_DETAILED;
+}
+
+const LEFT_OUT = `\n<p class="faint">There are more than ${words.MOST_DETAILED} changes, so their calls and places in the manifests are left out here. <code>--format json</code> has the calls.</p>`;
 
 function header(plan: PlanView, links: readonly words.Link[], verdict: string): string {
   const { calls, followUps, ...counts } = plan.summary;
@@ -269,6 +276,7 @@ type Problem = { readonly address: string; readonly errors: readonly DiagnosticV
 
 function* targetSections(plan: PlanView, problems: readonly Problem[]): Generator<string> {
   const weight = words.weightOf(plan);
+  const draw = isDetailed(plan) ? (change: ChangeView) => change : withoutCalls;
   const open = isSmall(plan, problems.length) ? " open" : "";
   for (const [at, { title, changes }] of words.byCause(plan.changes).entries()) {
     if (at > 0) yield "\n";
@@ -284,11 +292,15 @@ function* targetSections(plan: PlanView, problems: readonly Problem[]): Generato
       );
       yield `${between}<details class="target" data-target="${html(target)}"${open}><summary><h3>${html(target)}</h3><span class="small">${totals.join("")}</span><span class="matching faint"></span></summary>\n`;
       for (const problem of errors) yield problemHtml(problem, open);
-      for (const change of words.byWeight(weight, rows)) yield changeHtml(change, open);
+      for (const change of words.byWeight(weight, rows)) yield changeHtml(draw(change), open);
       yield "</details>";
       between = "\n";
     }
   }
+}
+
+function withoutCalls(change: ChangeView): ChangeView {
+  return { ...change, calls: [], followUps: [] };
 }
 
 function problemHtml({ address, errors }: Problem, open: string): string {
