@@ -1,4 +1,4 @@
-import { diffLines, diffWordsWithSpace } from "diff";
+import { diffArrays, diffLines } from "diff";
 import { fieldsOf } from "../model/fields.ts";
 import { type Json, type Path, isArray, isObject } from "../model/json.ts";
 import type { Action, FieldJson } from "../model/plan.ts";
@@ -204,13 +204,12 @@ function isOneLine(text: string): boolean {
  */
 export function wordDiff(before: string, after: string): readonly Piece[] {
   const { start, end, removed, added } = differing(before, after, " ");
-  const isShort = /^\w*$/.test(removed) && /^\w*$/.test(added);
-  const parts = isShort
-    ? undefined
-    : diffWordsWithSpace(removed, added, { maxEditLength: MOST_WORDS });
+  const [old, wanted] = [removed.match(WORDS) ?? [], added.match(WORDS) ?? []];
+  const isShort = old.length + wanted.length <= 2;
+  const parts = isShort ? undefined : diffArrays(old, wanted, { maxEditLength: MOST_WORDS });
   const changed: readonly Piece[] = parts?.map((part) => ({
     kind: kindOf(part),
-    text: part.value,
+    text: part.value.join(""),
   })) ?? [
     { kind: "removed", text: removed },
     { kind: "added", text: added },
@@ -222,6 +221,13 @@ export function wordDiff(before: string, after: string): readonly Piece[] {
   ];
   return joined(pieces.filter(({ text }) => text !== ""));
 }
+
+/**
+ * Words, the white space between them, and other characters one by one, among them the letters of
+ * scripts without spaces. The library's own words are Latin: it compares other scripts by letter.
+ */
+const WORDS =
+  /(?:(?![\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}])[\p{L}\p{M}\p{N}_])+|[^\S\n]+|[^]/gu;
 
 /**
  * Splits two texts into the start and the end that they share and what differs between them: whole
@@ -243,6 +249,21 @@ function differing(before: string, after: string, separator: "\n" | " ") {
     added: after.slice(start, after.length - end),
     end: before.slice(before.length - end),
   };
+}
+
+/** Returns the first change of a text on one line, `one → exactly one`, and how many follow. */
+export function changedWords(pieces: readonly Piece[], most: number): string {
+  const first = pieces.findIndex(({ kind }) => kind !== "same");
+  const parts = pieces.slice(first, first + 2).filter(({ kind }) => kind !== "same");
+  const texts = parts.map(({ text }) => clip(text.trim() || text, most));
+  const change =
+    parts.length === 1
+      ? `${safeLine(JSON.stringify(texts[0]))} ${parts[0]?.kind}`
+      : texts.map(valueText).join(" → ");
+  const starts = ({ kind }: Piece, at: number): boolean =>
+    kind !== "same" && (pieces[at - 1]?.kind ?? "same") === "same";
+  const more = pieces.filter(starts).length - 1;
+  return more > 0 ? `${change}, ${more} more` : change;
 }
 
 /** Merges changes that are separated by spaces only, so that the result reads as sentences. */

@@ -86,9 +86,9 @@ export function createRedactor(secrets: ReadonlySet<string> | readonly string[])
      * Redacts all strings of plain data; a number that contains a secret becomes a string. Keys are
      * treated like `word`.
      */
-    json: (value: ViewJson) => redactJson(value, text, word),
+    json: (value: ViewJson) => redactData(value, text, word),
     /** The same for data whose keys also come from outside. */
-    freeJson: (value: Json) => redactJson(value, text, text),
+    freeJson: (value: Json) => redactData(value, text, text),
   };
 }
 
@@ -175,6 +175,11 @@ function inStrings(json: string, replace: Replacer): string {
   return parts.map((part, at) => (at % 2 === 1 ? replace(part) : part)).join('"');
 }
 
+/** Redacts plain data; most of it has no secret, and is not copied. */
+function redactData(value: ViewJson, text: Replacer, key: Replacer): Json {
+  return isClean(value, text, key) ? value : redactJson(value, text, key);
+}
+
 /** Redacts plain data. Omits undefined values, as `JSON.stringify` does. */
 function redactJson(value: ViewJson, text: Replacer, key: Replacer): Json {
   if (typeof value === "string") return text(value);
@@ -187,6 +192,19 @@ function redactJson(value: ViewJson, text: Replacer, key: Replacer): Json {
       part === undefined ? [] : [[key(name), redactJson(part, text, FREE.has(name) ? text : key)]],
     ),
   );
+}
+
+/** Whether redaction would change nothing. */
+function isClean(value: ViewJson | undefined, text: Replacer, key: Replacer): value is Json {
+  if (typeof value === "string") return text(value) === value;
+  if (typeof value === "number") return text(String(value)) === String(value);
+  if (value === undefined || value instanceof Outside) return false;
+  if (isArray(value)) return value.every((item) => isClean(item, text, key));
+  if (typeof value !== "object" || value === null) return true;
+  for (const name in value)
+    if (key(name) !== name || !isClean(value[name], text, FREE.has(name) ? text : key))
+      return false;
+  return true;
 }
 
 /** Fields whose keys other people choose: keys in them are redacted like values. */

@@ -6,7 +6,7 @@ import type { Plan } from "../../src/model/plan.ts";
 import { Secret } from "../../src/model/value.ts";
 import { type PlanView, planJson, planView, writeJson, writePlan } from "../../src/render/json.ts";
 import { COMMENT_LIMIT, renderPlanMarkdown } from "../../src/render/markdown.ts";
-import { inLines, lineDiff, wordDiff } from "../../src/render/fields.ts";
+import { changedWords, inLines, lineDiff, wordDiff } from "../../src/render/fields.ts";
 import { createRedactor, redactPlan } from "../../src/render/redact.ts";
 import {
   renderPlanGithub,
@@ -61,6 +61,23 @@ describe("the difference of two texts", () => {
       { kind: "added", text: "bank" },
       { kind: "same", text: " now" },
     ]);
+  });
+
+  test.each([
+    ["Cyrillic", "Открой страницу входа", "Открой таблицу входа", "страницу → таблицу"],
+    ["Chinese", "打开第一页。", "打开第二页。", "一 → 二"],
+  ])("compares words of %s", (_, before, after, change) => {
+    expect(changedWords(wordDiff(before, after), 60)).toBe(change);
+  });
+
+  test.each([
+    ["two places", "go to the shop now", "go to a shop today", "the → a, 1 more"],
+    ["an insertion", "pay one item", "pay exactly one item", '"exactly" added'],
+    ["a removal", "pay one item", "pay item", '"one" removed'],
+    ["white space alone", "pay  now", "pay now", '" " removed'],
+    ["long text", "pay", "pay ".repeat(30), '"pay pay pay pay pay pay … (115 characters)" added'],
+  ])("tells the first change on one line: %s", (_, before, after, change) => {
+    expect(changedWords(wordDiff(before, after), 24)).toBe(change);
   });
 });
 

@@ -319,11 +319,12 @@ function changeHtml(change: ChangeView, open: string): string {
     cause === undefined ? "" : `<span class="cause">${words.CAUSE_WORDS[cause].label}</span>`;
   const about = [id === KNOWN_AFTER_APPLY ? "" : id, placeText(place ?? {})].filter(Boolean);
   const after = needs.map((needed) => `<li>${addressLink(needed)}</li>`).join("");
+  const texts = changedTexts(change);
   return (
     rowHead(address, action, words.SIGNS[action], open, cause) +
-    `<span class="preview">${why}${previewHtml(change)}</span></summary><div class="inside">` +
+    `<span class="preview">${why}${previewHtml(change, texts)}</span></summary><div class="inside">` +
     (about.length === 0 ? "" : `<p class="faint mono">${about.map(html).join("  ·  ")}</p>`) +
-    tableHtml(change) +
+    tableHtml(change, texts) +
     (after === "" ? "" : `<h4>After</h4><ul>${after}</ul>`) +
     callsHtml("Calls", change.calls) +
     callsHtml(FOLLOW_UP_TITLE, change.followUps) +
@@ -350,29 +351,44 @@ function rowHead(
   );
 }
 
+/** The differences of long texts, by field: a row names them, and its table shows them. */
+type Texts = ReadonlyMap<FieldView, readonly show.Piece[]>;
+
+function changedTexts({ fields }: ChangeView): Texts {
+  return new Map(
+    fields.flatMap((field) => {
+      const texts = field.sensitive ? undefined : show.longTexts(field);
+      return texts === undefined ? [] : [[field, show.wordDiff(...texts)] as const];
+    }),
+  );
+}
+
 /** Previews the fields of a change, harmful ones first, because they are the reason to look. */
-function previewHtml(change: ChangeView): string {
+function previewHtml(change: ChangeView, texts: Texts): string {
   const { action } = change;
   const { shown, left } = show.leadingFields(change, PREVIEWED);
-  const texts = shown.map((field) => {
-    const value = [...show.changeMeaning(field), show.fieldValues(field, action, MOST)].join(": ");
+  const parts = shown.map((field) => {
+    const text = texts.get(field);
+    const values =
+      text === undefined ? show.fieldValues(field, action, MOST) : show.changedWords(text, MOST);
+    const value = [...show.changeMeaning(field), values].join(": ");
     return `<span${harmClass(field, action)}><b>${html(words.fieldName(field.path))}</b> ${html(value)}</span>`;
   });
-  return texts.join("") + (left === 0 ? "" : `<span>${left} more</span>`);
+  return parts.join("") + (left === 0 ? "" : `<span>${left} more</span>`);
 }
 
 function harmClass(field: FieldView, action: Action): string {
   return show.isHarmful(field, action) ? ' class="harm"' : "";
 }
 
-function tableHtml({ action, fields }: ChangeView): string {
+function tableHtml({ action, fields }: ChangeView, texts: Texts): string {
   if (fields.length === 0) return "";
   const rows = fields.map((field) => {
     const notes = [...show.changeMeaning(field), field.who ?? []].flat();
     return (
       `<tr${harmClass(field, action)}><th scope="row"><code>${html(words.fieldName(field.path))}</code>` +
       `${notes.map((note) => `<div class="faint">${html(note)}</div>`).join("")}</th>` +
-      `<td>${valueHtml(field, action)}</td></tr>`
+      `<td>${valueHtml(field, action, texts)}</td></tr>`
     );
   });
   return `<table><tbody>${rows.join("")}</tbody></table>`;
@@ -380,11 +396,11 @@ function tableHtml({ action, fields }: ChangeView): string {
 
 const TAGS = { removed: "del", added: "ins" } as const;
 
-function valueHtml(field: FieldView, action: Action): string {
+function valueHtml(field: FieldView, action: Action, texts: Texts): string {
   if (field.sensitive) return `<div>${SENSITIVE}</div>`;
-  const texts = show.longTexts(field);
-  if (texts !== undefined) {
-    const pieces = show.wordDiff(...texts).map(({ kind, text }) => {
+  const changed = texts.get(field);
+  if (changed !== undefined) {
+    const pieces = changed.map(({ kind, text }) => {
       return kind === "same" ? html(text) : `<${TAGS[kind]}>${html(text)}</${TAGS[kind]}>`;
     });
     return `<p>${pieces.join("")}</p>`;
