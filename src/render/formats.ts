@@ -2,7 +2,6 @@ import type { PlanJson } from "../model/plan.ts";
 import type { DiagnosticView, PlanExtras, PlanView } from "./json.ts";
 import type { MarkdownOptions } from "./markdown.ts";
 import type { PlanTextOptions } from "./text.ts";
-import { MOST_DETAILED } from "./words.ts";
 
 export type RenderPlanOptions = PlanTextOptions & MarkdownOptions;
 
@@ -29,6 +28,12 @@ const DIAGNOSTICS: ReadonlyMap<string, () => Promise<DiagnosticsRenderer>> = new
   ["junit", async () => (await import("./reports.ts")).renderDiagnosticsJunit],
   ["html", async () => (await import("./html/page.ts")).renderDiagnosticsHtml],
 ]);
+
+/**
+ * Up to this many changes a page shows their calls and places. The calls are half of a page, which
+ * would have 24 MB for 5,000 changes.
+ */
+export const MOST_DETAILED = 1000;
 
 /**
  * Formats that show the place of each change, and up to how many changes: it costs a second parse

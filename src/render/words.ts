@@ -20,12 +20,6 @@ import type { ChangeView, DiagnosticView, PlanView } from "./json.ts";
 export const MOST_OPEN = 12;
 
 /**
- * Up to this many changes a page shows their calls and places. The calls are half of a page, which
- * would have 24 MB for 5,000 changes.
- */
-export const MOST_DETAILED = 1000;
-
-/**
  * Writes a field's path as people do: `discovery.prompt`, `elements[2].locatorLine`,
  * `headers["X.Y"]`.
  */

@@ -13,6 +13,7 @@ import { KNOWN_AFTER_APPLY, SENSITIVE } from "../../model/value.ts";
 import { placeText } from "../diagnostics.ts";
 import { html, htmlContent } from "../escape.ts";
 import * as show from "../fields.ts";
+import { MOST_DETAILED } from "../formats.ts";
 import type { ChangeView, DiagnosticView, FieldView, PlanView } from "../json.ts";
 import type { MarkdownOptions } from "../markdown.ts";
 import { placeOf } from "../../model/address.ts";
@@ -124,12 +125,11 @@ function isSmall({ changes }: Pick<PlanView, "changes">, problems: number): bool
   return changes.length + problems <= words.MOST_OPEN;
 }
 
-/** Whether a page shows the calls of its changes. */
 function isDetailed({ changes }: Pick<PlanView, "changes">): boolean {
-  return changes.length <= words.MOST_DETAILED;
+  return changes.length <= MOST_DETAILED;
 }
 
-const LEFT_OUT = `\n<p class="faint">There are more than ${words.MOST_DETAILED} changes, so their calls and places in the manifests are left out here. <code>--format json</code> has the calls.</p>`;
+const LEFT_OUT = `\n<p class="faint">There are more than ${MOST_DETAILED} changes, so their calls and places in the manifests are left out here. <code>--format json</code> has the calls.</p>`;
 
 function header(plan: PlanView, links: readonly words.Link[], verdict: string): string {
   const { calls, followUps, ...counts } = plan.summary;
