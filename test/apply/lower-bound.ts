@@ -68,7 +68,7 @@ function boundOfTarget(at: Case): Bound {
     patches(Number(app !== live.app || hiddenDiffer(at, target, live.id, settings, live.settings))),
     ...target.environments.map((environment) => boundOfEnvironment(at, environment, live)),
     boundOfTestCases(at, live),
-    ...target.batchGenerations.map((batch) => boundOfBatch(at, batch)),
+    ...target.batchGenerations.map((batch) => boundOfBatch(at, batch, live)),
     boundOfOrphans(at, live),
   ]);
 }
@@ -150,18 +150,23 @@ function sameUrl(a: Json | undefined, b: Json | undefined): boolean {
   return typeof a === "string" && typeof b === "string" && new URL(a).href === new URL(b).href;
 }
 
-function boundOfBatch({ state, ran }: Case, { address, fields }: DesiredResource): Bound {
+function boundOfBatch(
+  { state, ran }: Case,
+  { address, fields }: DesiredResource,
+  live: StoredTarget,
+): Bound {
   const record = state?.batchGenerations.get(address);
   if (record === undefined) return { post: Number((state?.bindings.size ?? 0) > 0), patch: [0, 0] };
-  const again = record.status === "done" && ran.get(address) !== contentOf(fields);
+  const again = record.status === "done" && ran.get(address) !== contentOf(fields, live.id);
   return { post: Number(again), patch: [0, 0] };
 }
 
-export function contentOf(fields: DesiredResource["fields"]): string {
+/** What a batch generation sends, and to which target: after state was lost it may be another one. */
+export function contentOf(fields: DesiredResource["fields"], target: string): string {
   const sent = Object.entries(withoutNulls(plain(fields))).map(
     ([name, value]) => `${name}=${JSON.stringify(value)}`,
   );
-  return sent.toSorted().join("&");
+  return [target, ...sent.toSorted()].join("&");
 }
 
 function boundOfOrphans({ target, state }: Case, live: StoredTarget): Bound {

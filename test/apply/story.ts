@@ -83,8 +83,11 @@ export async function chapter(
     notTaken: [],
     fatal: undefined,
   });
-  for (const batch of wanted.targets.flatMap((target) => target.batchGenerations))
-    if (applied.outcome.done.includes(batch.address))
-      ran.set(batch.address, contentOf(batch.fields));
+  for (const { key, address, batchGenerations } of wanted.targets)
+    for (const batch of batchGenerations) {
+      const target = bench.states().get(key)?.bindings.get(address)?.id ?? "";
+      if (applied.outcome.done.includes(batch.address))
+        ran.set(batch.address, contentOf(batch.fields, target));
+    }
   await law(before, applied, bench);
 }
