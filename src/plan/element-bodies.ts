@@ -112,7 +112,6 @@ function itemBodies(
 const OWN: readonly string[] = ["id", "testCaseId", "index"];
 /** Keys that link a part of an element to its parent. */
 const LINKS: readonly string[] = ["id", "testCaseElementId"];
-
 /** The same of an item of a list. */
 const ITEM_LINKS: readonly string[] = [...LINKS, "index"];
 
@@ -131,7 +130,7 @@ function merged(
 ): ValueObject {
   const body: Record<string, Value> = {};
   for (const key of keys) {
-    const value = declared[key] ?? (declared[key] === null ? null : (raw[key] ?? undefined));
+    const value = Object.hasOwn(declared, key) ? declared[key] : (raw[key] ?? undefined);
     if (value !== undefined) body[key] = value;
   }
   return body;
