@@ -117,10 +117,13 @@ testCases:
     await this.#control("POST", "/faults", { method, path, nth: 1, times: 1, fault });
   }
 
-  /** Matching requests are answered after a delay. */
-  async slowDown(method: string, path: string, milliseconds: number): Promise<void> {
+  /**
+   * Matching requests are answered after a delay.
+   * @param times only so many of them
+   */
+  async slowDown(method: string, path: string, milliseconds: number, times = 1_000): Promise<void> {
     const fault = { type: "latency", ms: milliseconds };
-    await this.#control("POST", "/faults", { method, path, fault });
+    await this.#control("POST", "/faults", { method, path, times, fault });
   }
 
   /** Duplicate and missing resources, by app and description. */
