@@ -27,9 +27,12 @@ function text(plan: Plan): string {
   return renderPlanText(view, TEXT);
 }
 
+/** It repeats itself. */
+const LONG_TEXT = "open the page, and check that it says welcome; ".repeat(5);
+
 describe("the difference of two texts", () => {
   const words = fc.array(
-    fc.constantFrom("a", "bb", "é", ".", ". ", " ", "  ", "\n", "x".repeat(600)),
+    fc.constantFrom("a", "bb", "é", ".", ". ", " ", "  ", "\n", "x".repeat(600), LONG_TEXT),
     {
       maxLength: 12,
     },
@@ -72,6 +75,13 @@ describe("the difference of two texts", () => {
 
   test.each([
     ["two places", "go to the shop now", "go to a shop today", "the → a, 1 more"],
+    ["both ends of a long text", `the ${LONG_TEXT}`, `a ${LONG_TEXT}now`, "the → a, 1 more"],
+    [
+      "what a long text repeats",
+      `the ${LONG_TEXT}`,
+      `a ${LONG_TEXT.slice(47)}now`,
+      "the open the page, and c… (50 characters) → a, 1 more",
+    ],
     ["an insertion", "pay one item", "pay exactly one item", '"exactly" added'],
     ["a removal", "pay one item", "pay item", '"one" removed'],
     ["white space alone", "pay  now", "pay now", '" " removed'],
