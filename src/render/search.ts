@@ -47,6 +47,8 @@ export class Search {
    * Whether any pattern has four characters with this hash; the answer is "no" nearly everywhere.
    */
   readonly #filter = new Uint8Array(1 << 16);
+  /** Whether any begins with this pair of them: asked first, as a character takes long to read. */
+  readonly #pairs = new Uint8Array(1 << 16);
 
   constructor(patterns: readonly Pattern[]) {
     const shortest = patterns.reduce((least, { text }) => Math.min(least, text.length), Infinity);
@@ -68,6 +70,7 @@ export class Search {
         if (!own.some((one) => one.offset === offset && one.length === length))
           own.push({ offset, length, power });
         this.#filter[bucket(gram)] = 1;
+        this.#pairs[pairAt(pattern.text, offset) & 0xffff] = 1;
       }
     }
     for (const own of this.#shapes.values()) own.sort((a, b) => b.length - a.length);
@@ -107,11 +110,13 @@ export class Search {
    */
   #next(text: string, first: number): number {
     const filter = this.#filter;
+    const pairs = this.#pairs;
     const step = this.#step;
     const end = text.length - GRAM;
     for (let at = first; at <= end; at += step) {
-      let gram = 0;
-      for (let place = at; place < at + GRAM; place++) gram = (gram << 8) ^ text.charCodeAt(place);
+      const pair = (text.charCodeAt(at) << 8) ^ text.charCodeAt(at + 1);
+      if (pairs[pair & 0xffff] === 0) continue;
+      const gram = (pair << 16) ^ (text.charCodeAt(at + 2) << 8) ^ text.charCodeAt(at + 3);
       if (filter[Math.imul(gram, SPREAD) >>> 16] !== 0) return at;
     }
     return text.length;
@@ -127,9 +132,11 @@ function isSame(one: Pattern, other: Pattern): boolean {
 const SPREAD = 0x9e3779b1;
 
 function gramAt(text: string, at: number): number {
-  let gram = 0;
-  for (let place = at; place < at + GRAM; place++) gram = (gram << 8) ^ text.charCodeAt(place);
-  return gram;
+  return (pairAt(text, at) << 16) ^ pairAt(text, at + 2);
+}
+
+function pairAt(text: string, at: number): number {
+  return (text.charCodeAt(at) << 8) ^ text.charCodeAt(at + 1);
 }
 
 function bucket(start: number): number {
