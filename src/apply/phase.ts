@@ -3,7 +3,7 @@ import type { Failure } from "../model/events.ts";
 import { countValues } from "../model/collections.ts";
 import { ELEMENTS, type Field, GENERATING_KEYS, fieldsOf } from "../model/fields.ts";
 import { type Json, isArray, isObject } from "../model/json.ts";
-import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
+import { type BodyValue, type Change, type PlannedCall, plainBody } from "../model/plan.ts";
 import type { StateEvent } from "../model/state.ts";
 import { Secret } from "../model/value.ts";
 import { NOT_READ_YET, locatorDigest } from "../plan/elements.ts";
@@ -316,9 +316,13 @@ function secretsIn(
   );
 }
 
-function hasSecret(value: BodyValue | undefined): boolean {
-  if (value instanceof Secret) return true;
-  return typeof value === "object" && value !== null && Object.values(value).some(hasSecret);
+function hasSecret(value: BodyValue = null): boolean {
+  let has = false;
+  plainBody(value, (leaf) => {
+    has ||= leaf instanceof Secret;
+    return null;
+  });
+  return has;
 }
 
 /**

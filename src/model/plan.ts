@@ -146,11 +146,27 @@ export interface FieldChange {
 export type Method = "POST" | "PATCH";
 
 /** A part of a call's path or body: plain data, a secret, or an id that may not be known yet. */
-export type BodyValue = Value | IdOf | readonly BodyValue[] | { readonly [key: string]: BodyValue };
+export type BodyValue =
+  Value | IdOf | Later | readonly BodyValue[] | { readonly [key: string]: BodyValue };
+
+/**
+ * A part of a body that is made when it is read: a page of thousands of changes shows no bodies.
+ */
+export class Later {
+  readonly read: () => BodyValue;
+
+  constructor(read: () => BodyValue) {
+    this.read = read;
+  }
+
+  toJSON(): BodyValue {
+    return this.read();
+  }
+}
 
 export function isBodyObject(value: BodyValue): value is { readonly [key: string]: BodyValue } {
   if (typeof value !== "object" || value === null || isArray(value)) return false;
-  return !isLeafObject(value) && !(value instanceof IdOf);
+  return !isLeafObject(value) && !(value instanceof IdOf) && !(value instanceof Later);
 }
 
 /**
@@ -161,6 +177,7 @@ export function plainBody(
   value: BodyValue,
   plainLeaf: (leaf: Secret | Unknown | IdOf) => Json,
 ): Json {
+  if (value instanceof Later) return plainBody(value.read(), plainLeaf);
   if (isPlainBody(value)) return value;
   if (isArray(value)) return value.map((item) => plainBody(item, plainLeaf));
   if (!isBodyObject(value)) return plainLeaf(value);
@@ -169,7 +186,7 @@ export function plainBody(
 
 function isPlainBody(value: BodyValue): value is Json {
   if (isArray(value)) return value.every(isPlainBody);
-  if (!isBodyObject(value)) return !isLeafObject(value) && !(value instanceof IdOf);
+  if (!isBodyObject(value)) return typeof value !== "object" || value === null;
   for (const key in value) if (!isPlainBody(value[key] ?? null)) return false;
   return true;
 }

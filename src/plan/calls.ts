@@ -1,6 +1,5 @@
 import { type DesiredResource, sendable } from "../model/desired.ts";
 import { type Field, fieldsOf } from "../model/fields.ts";
-import { mapValues } from "../model/json.ts";
 import type { BodyValue, Change, PlannedCall } from "../model/plan.ts";
 import { IdOf, type Value } from "../model/value.ts";
 import { declaredChanges } from "./compare.ts";
@@ -33,8 +32,7 @@ export function shownFields(declared: readonly DeclaredField[]): Change["fields"
 }
 
 /**
- * Makes a call below a target (service-api.md, "Endpoints"). Keys inside fields are sorted, so that
- * the bytes do not depend on the manifest; fields are already in the order of the field table.
+ * Makes a call below a target (service-api.md, "Endpoints").
  * @param path segments after the target's id
  */
 export function callOf(
@@ -47,7 +45,7 @@ export function callOf(
   return {
     method,
     path: ["apiKey", "v3", "test-targets", id, ...path],
-    body: mapValues(body, (value) => ordered(value)),
+    body,
   };
 }
 
@@ -62,12 +60,14 @@ export function patchOf(
 
 /**
  * Returns a body with each field under its name on the service; objects have all declared parts.
+ * Keys inside fields are sorted, so that the bytes do not depend on the manifest; fields are in the
+ * order of the field table.
  */
 export function bodyOf(sent: readonly SentField[], as: "create" | "update"): PlannedCall["body"] {
   const body: Record<string, BodyValue> = {};
   for (const { field, value } of sent) {
     const key = field[as];
-    if (key !== undefined && value !== undefined) body[key] = value;
+    if (key !== undefined && value !== undefined) body[key] = ordered(value);
   }
   return body;
 }

@@ -3,9 +3,10 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import { ELEMENTS } from "../model/fields.ts";
 import { defined, isObject } from "../model/json.ts";
 import type { LiveElement, LiveResource } from "../model/live.ts";
-import type { ChangedBy, FieldChange, PlannedCall, StepLosses } from "../model/plan.ts";
+import { type ChangedBy, type FieldChange, Later, type StepLosses } from "../model/plan.ts";
 import { type Value, isSensitive, isUnknown, isValueObject, reveal } from "../model/value.ts";
 import { type Authors, authorsOf } from "./element-authors.ts";
+import type { SentField } from "./calls.ts";
 import { elementBodies } from "./element-bodies.ts";
 import {
   type ElementMatch,
@@ -26,14 +27,14 @@ import { caution, problem } from "./problem.ts";
  * The differences of elements: a part of a PATCH, and the locator lines that need separate calls.
  */
 interface ElementsDiff {
-  readonly body: PlannedCall["body"];
+  readonly sent: readonly SentField[];
   readonly locators: readonly ElementMatch[];
   readonly shown: readonly FieldChange[];
   readonly warnings: readonly Diagnostic[];
   readonly losses?: StepLosses | undefined;
 }
 
-const NO_DIFFERENCE: ElementsDiff = { body: {}, locators: [], shown: [], warnings: [] };
+const NO_DIFFERENCE: ElementsDiff = { sent: [], locators: [], shown: [], warnings: [] };
 
 /**
  * Compares elements. If only locator lines differ, each gets a call; otherwise one PATCH has all,
@@ -63,18 +64,20 @@ export function diffElements(
       ...(by === undefined || by === "new" ? {} : { changedBy: by }),
     };
   });
-  if (isSame) return { body: {}, locators, shown: lines, warnings: [] };
+  if (isSame) return { sent: [], locators, shown: lines, warnings: [] };
   const mayHold = mayHoldSecret(ELEMENTS, memory);
   const authors = authorsOf(declared, matches, current, memory);
   const changes = elementChanges(matches, current, authors);
-  const elements = elementBodies(matches, current, mayHold);
+  const bodies = () => ordered(elementBodies(matches, current, mayHold));
   return {
-    body: { elements },
+    sent: [{ field: ELEMENTS, value: new Later(bodies) }],
     locators,
     shown: [...(isSensitive(value) || mayHold ? [hiddenChange(changes)] : changes), ...lines],
     warnings: [
       ...matches.flatMap((match) => keptParts(resource, match)),
-      ...(elements.some(isRounded) ? [roundedNumber(resource)] : []),
+      ...(current.some(({ raw }) => isRounded(raw)) && isRounded(bodies())
+        ? [roundedNumber(resource)]
+        : []),
     ],
     losses: stepLosses(matches, current),
   };

@@ -1,3 +1,4 @@
+import { expect } from "vitest";
 import { type Address, addressOf, targetAddress } from "../../src/model/address.ts";
 import type {
   Desired,
@@ -15,7 +16,7 @@ import type {
   LiveTarget,
   LiveTestCase,
 } from "../../src/model/live.ts";
-import type { PlanJson } from "../../src/model/plan.ts";
+import { Later, type PlanJson } from "../../src/model/plan.ts";
 import { type State, type StateEvent, emptyState } from "../../src/model/state.ts";
 import { Secret } from "../../src/model/value.ts";
 import type { PlanInput } from "../../src/plan/input.ts";
@@ -23,6 +24,14 @@ import { type Planned, makePlan } from "../../src/plan/plan.ts";
 import { planJson } from "../../src/render/json.ts";
 import { applyEvents } from "../../src/state/events.ts";
 import { createFingerprinter } from "../../src/state/fingerprint.ts";
+
+// What is made when it is read is equal if what is made is.
+expect.addEqualityTesters([
+  function (one, other) {
+    if (!(one instanceof Later) || !(other instanceof Later)) return undefined;
+    return this.equals(one.read(), other.read());
+  },
+]);
 
 /**
  * Builders with defaults, so that a test names only relevant parts. The target is always `shop`,
