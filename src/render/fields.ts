@@ -238,8 +238,6 @@ function changesByWord(removed: string, added: string): readonly Piece[] {
 
 /** Length of the piece by which a shared middle is found. */
 const PROBE = 32;
-/** Maximum number of places of that piece to look at, in a text that repeats itself. */
-const MOST_PLACES = 20;
 
 /**
  * Returns the words around the middle that two texts share, if they are at least half of both, and
@@ -252,15 +250,15 @@ function sharedMiddle(removed: string, added: string) {
   const middle = (removed.length - PROBE) >> 1;
   const probe = removed.slice(middle, middle + PROBE);
   let best = { from: 0, length: 0, by: 0 };
-  let at = added.indexOf(probe);
-  for (let places = 0; at >= 0 && places < MOST_PLACES; places++) {
+  // A text may repeat itself, so it is looked for about where it was, too.
+  for (const at of new Set([added.indexOf(probe, middle - PROBE), added.indexOf(probe)])) {
+    if (at === -1) continue;
     const by = at - middle;
     let from = middle;
     while (from > 0 && removed.charCodeAt(from - 1) === added.charCodeAt(from - 1 + by)) from--;
     let end = middle + PROBE;
     while (end < removed.length && removed.charCodeAt(end) === added.charCodeAt(end + by)) end++;
     if (end - from > best.length) best = { from, length: end - from, by };
-    at = added.indexOf(probe, at + 1);
   }
   if (best.length * 2 < longer) return undefined;
   const text = removed.slice(best.from, best.from + best.length);
