@@ -1,9 +1,16 @@
 import type { DesiredResource } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { ELEMENTS } from "../model/fields.ts";
-import { defined, isObject } from "../model/json.ts";
+import { defined, isArray, isObject } from "../model/json.ts";
 import type { LiveElement, LiveResource } from "../model/live.ts";
-import { type ChangedBy, type FieldChange, Later, type StepLosses } from "../model/plan.ts";
+import {
+  type BodyValue,
+  type ChangedBy,
+  type FieldChange,
+  Later,
+  type StepLosses,
+  isBodyObject,
+} from "../model/plan.ts";
 import { type Value, isSensitive, isUnknown, isValueObject, reveal } from "../model/value.ts";
 import { type Authors, authorsOf } from "./element-authors.ts";
 import type { SentField } from "./calls.ts";
@@ -220,7 +227,10 @@ function roundedNumber(resource: DesiredResource): Diagnostic {
  * Whether a number in a value may have lost digits when it was read. Manifests have no numbers of
  * that size.
  */
-function isRounded(value: unknown): boolean {
+function isRounded(value: BodyValue): boolean {
   if (typeof value === "number") return Math.abs(value) > Number.MAX_SAFE_INTEGER;
-  return typeof value === "object" && value !== null && Object.values(value).some(isRounded);
+  if (isArray(value)) return value.some(isRounded);
+  if (!isBodyObject(value)) return false;
+  for (const key in value) if (isRounded(value[key] ?? null)) return true;
+  return false;
 }
