@@ -162,15 +162,15 @@ describe("the postgres backend alone", () => {
       const url = server.url.replace("tasc@", `${user}@`);
       const more = owner === undefined ? {} : { owner };
       const settings = { ...fixture.settings, options: { ...options, ...more, url } };
-      const backend = await openBackend(readConfig(settings), await fixture.world());
+      const world = await fixture.world();
+      const backend = await openBackend(readConfig(settings), world);
+      // Nothing is awaited before all have a handler for their rejection.
       const tries = [
         readOne(backend, SHOP),
         backend.list("staging"),
         backend.history("staging"),
         backend.takeSends?.("bucket", 1, 1),
-        backend
-          .lock(SHOP, createLockInfo(await fixture.world(), "x"))
-          .then((lock) => lock.unlock()),
+        backend.lock(SHOP, createLockInfo(world, "x")).then((lock) => lock.unlock()),
       ];
       const found = await Promise.all(
         tries.map(
