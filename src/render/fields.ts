@@ -242,7 +242,7 @@ const PROBE = 32;
 /**
  * Returns the words around the middle that two texts share, if they are at least half of both, and
  * where they begin. A prompt that is edited at its start and its end is otherwise compared word by
- * word, which takes fifteen times as long.
+ * word, which takes three times as long.
  */
 function sharedMiddle(removed: string, added: string) {
   const longer = Math.max(removed.length, added.length);
