@@ -76,15 +76,15 @@ export function diffElements(
   const authors = authorsOf(declared, matches, current, memory);
   const changes = elementChanges(matches, current, authors);
   const bodies = () => ordered(elementBodies(matches, current, mayHold));
+  // Bodies are made of these. Hardly any has such a number, so hardly any body is made for that.
+  const mayBeRounded = isRounded(declared) || current.some(({ raw }) => isRounded(raw));
   return {
     sent: [{ field: ELEMENTS, value: new Later(bodies) }],
     locators,
     shown: [...(isSensitive(value) || mayHold ? [hiddenChange(changes)] : changes), ...lines],
     warnings: [
       ...matches.flatMap((match) => keptParts(resource, match)),
-      ...(current.some(({ raw }) => isRounded(raw)) && isRounded(bodies())
-        ? [roundedNumber(resource)]
-        : []),
+      ...(mayBeRounded && isRounded(bodies()) ? [roundedNumber(resource)] : []),
     ],
     losses: stepLosses(matches, current),
   };
@@ -224,8 +224,8 @@ function roundedNumber(resource: DesiredResource): Diagnostic {
 }
 
 /**
- * Whether a number in a value may have lost digits when it was read. Manifests have no numbers of
- * that size.
+ * Whether a number in a value may have lost digits when it was read. In manifests, integers of that
+ * size are refused.
  */
 function isRounded(value: BodyValue): boolean {
   if (typeof value === "number") return Math.abs(value) > Number.MAX_SAFE_INTEGER;

@@ -265,7 +265,8 @@ export function decodedText(raw: Rewritten): Rewritten {
 
 /**
  * Whether a text is its own canonical form, for most that are: ASCII without escapes and runs. One
- * class has all others, as V8 tries two one after the other: beyond ASCII, and "%&'+\`|~.
+ * class has all other characters, as V8 tries two one after the other: what is not printable ASCII,
+ * and "%&'+\`|~.
  */
 export function isCanonical(text: string): boolean {
   return !/[^ !#$(-*,-[\]-_a-{}]| (?:[ >-]|$)/.test(text);

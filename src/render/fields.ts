@@ -238,6 +238,8 @@ function changesByWord(removed: string, added: string): readonly Piece[] {
 
 /** Length of the piece by which a shared middle is found. */
 const PROBE = 32;
+/** Maximum number of places with that piece, of which the right one shares most. */
+const MOST_PLACES = 20;
 
 /**
  * Returns the words around the middle that two texts share, if they are at least half of both, and
@@ -250,9 +252,9 @@ function sharedMiddle(removed: string, added: string) {
   const middle = (removed.length - PROBE) >> 1;
   const probe = removed.slice(middle, middle + PROBE);
   let best = { from: 0, length: 0, by: 0 };
-  // A text may repeat itself, so it is looked for about where it was, too.
-  for (const at of new Set([added.indexOf(probe, middle - PROBE), added.indexOf(probe)])) {
-    if (at === -1) continue;
+  let places = 0;
+  for (let at = added.indexOf(probe); at !== -1; at = added.indexOf(probe, at + 1)) {
+    if (++places > MOST_PLACES) return undefined;
     const by = at - middle;
     let from = middle;
     while (from > 0 && removed.charCodeAt(from - 1) === added.charCodeAt(from - 1 + by)) from--;

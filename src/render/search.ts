@@ -47,7 +47,10 @@ export class Search {
    * Whether any pattern has four characters with this hash; the answer is "no" nearly everywhere.
    */
   readonly #filter = new Uint8Array(1 << 16);
-  /** Whether any begins with this pair of them: asked first, as a character takes long to read. */
+  /**
+   * Whether the first two of any such four are this pair. It is asked first, because reading a
+   * character takes long.
+   */
   readonly #pairs = new Uint8Array(1 << 16);
 
   constructor(patterns: readonly Pattern[]) {

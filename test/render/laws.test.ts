@@ -78,9 +78,15 @@ describe("the difference of two texts", () => {
     ["both ends of a long text", `the ${LONG_TEXT}`, `a ${LONG_TEXT}now`, "the → a, 1 more"],
     [
       "what a long text repeats",
-      `the ${LONG_TEXT}`,
-      `a ${LONG_TEXT.slice(47)}now`,
-      "the → a, 1 more",
+      `Go. ${LONG_TEXT}End.`,
+      `First of all you sign in. ${LONG_TEXT}Stop.`,
+      "Go → First of all you sign in, 1 more",
+    ],
+    [
+      "lines that a long text repeats",
+      `Sign in.\n${"Click Next and wait until it is there.\n".repeat(6)}Check the total.`,
+      `Sign in as the buyer.\n${"Click Next and wait until it is there.\n".repeat(6)}Check the sum.`,
+      '"as the buyer" added, 1 more',
     ],
     ["an insertion", "pay one item", "pay exactly one item", '"exactly" added'],
     ["a removal", "pay one item", "pay item", '"one" removed'],
