@@ -180,7 +180,7 @@ describe("http state, a run that was stopped while the answer to its last save w
   default: { discoveryUrl: "https://t0.example.com" }\n${environments.join("")}`,
       );
       expect(await fleet.runWith("first-password", APPLY)).toMatchObject({ code: 0 });
-      await fleet.slowDown("PATCH", "/environments/", 1_000, 8);
+      await fleet.slowDown("PATCH", "/environments/", 1_000, { nth: 5, times: 4 });
       const first = fleet.start(APPLY, "stale-password");
       let saves = 0;
       opened().keeper.delay = ({ method, body }) => {
@@ -191,10 +191,8 @@ describe("http state, a run that was stopped while the answer to its last save w
       };
       await aborted(arrived);
       // With the first answers it saves them and sends four more. It is stopped after that: between
-      // the check of the lock and the send, nothing could keep a request back. In a process that is
-      // too slow for the second four, the first save is too old by then, and it waits.
-      const deadline = Date.now() + 5_000;
-      while ((await fleet.sent("PATCH", "/environments/")) < 8 && Date.now() < deadline);
+      // the check of the lock and the send, nothing could keep a request back.
+      await expect.poll(async () => await fleet.sent("PATCH", "/environments/")).toBe(8);
       first.process.kill("SIGSTOP");
       opened().keeper.delay = () => undefined;
       const [[path = "", lock = ""] = []] = opened().keeper.locks;

@@ -119,11 +119,16 @@ testCases:
 
   /**
    * Matching requests are answered after a delay.
-   * @param times only so many of them
+   * @param which only `times` of them, from the `nth` on
    */
-  async slowDown(method: string, path: string, milliseconds: number, times = 1_000): Promise<void> {
+  async slowDown(
+    method: string,
+    path: string,
+    milliseconds: number,
+    which: { readonly nth?: number; readonly times?: number } = {},
+  ): Promise<void> {
     const fault = { type: "latency", ms: milliseconds };
-    await this.#control("POST", "/faults", { method, path, times, fault });
+    await this.#control("POST", "/faults", { method, path, ...which, fault });
   }
 
   /** Duplicate and missing resources, by app and description. */
