@@ -509,26 +509,35 @@ test.for([
   });
 });
 
-test("a former secret stays redacted if the answer to the write that sent it was lost", async () => {
-  await scene({}, async ({ project, service }) => {
-    seed(service);
-    const manifest = (text: string) =>
-      `target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, entryPointUrlPath: "/${text}" } }\n`;
-    await project.write({ "targets/shop.yaml": manifest("${secret:PROMPT_CODE}") });
-    service.fail({ on: { method: "PATCH" }, phase: "after", answer: { kind: "reset" } });
-    service.fail({ on: {}, nth: 4, times: 100, phase: "before", answer: answer(400) });
-    expect((await project.run(["apply", "--auto-approve", "--retries", "0"], ENV)).code).toBe(1);
-    expect(service.target("Web Shop").cases[0]?.entryPointUrlPath).toContain(PROMPT_CODE);
-    service.clearFaults();
-    await project.write({ "targets/shop.yaml": manifest("plain") });
-    for (const command of ["plan", "snapshot", "pull"]) {
-      // oxlint-disable-next-line no-await-in-loop
-      const ran = await project.run([command]);
-      expect(ran.stderr).not.toContain("Error:");
-      expect(ran.stdout + ran.stderr, command).not.toContain(PROMPT_CODE);
-    }
-  });
-});
+test.for([
+  { place: "a path", field: (text: string) => `entryPointUrlPath: "/${text}"` },
+  {
+    place: "a step",
+    field: (text: string) => `elements: [{ interaction: { action: FILL, calledWith: "${text}" } }]`,
+  },
+])(
+  "a former secret in $place stays redacted if the answer to the write that sent it was lost",
+  async ({ field }) => {
+    await scene({}, async ({ project, service }) => {
+      seed(service);
+      const manifest = (text: string) =>
+        `target: shop\napp: Web Shop\ntestCases: { login: { description: Log in, ${field(text)} } }\n`;
+      await project.write({ "targets/shop.yaml": manifest("${secret:PROMPT_CODE}") });
+      service.fail({ on: { method: "PATCH" }, phase: "after", answer: { kind: "reset" } });
+      service.fail({ on: {}, nth: 4, times: 100, phase: "before", answer: answer(400) });
+      expect((await project.run(["apply", "--auto-approve", "--retries", "0"], ENV)).code).toBe(1);
+      expect(JSON.stringify(service.target("Web Shop").cases[0])).toContain(PROMPT_CODE);
+      service.clearFaults();
+      await project.write({ "targets/shop.yaml": manifest("plain") });
+      for (const command of ["plan", "snapshot", "pull"]) {
+        // oxlint-disable-next-line no-await-in-loop
+        const ran = await project.run([command]);
+        expect(ran.stderr).not.toContain("Error:");
+        expect(ran.stdout + ran.stderr, command).not.toContain(PROMPT_CODE);
+      }
+    });
+  },
+);
 
 test.for([
   { left: "and the key of the test case changed", key: "basket" },
