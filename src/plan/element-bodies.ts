@@ -9,7 +9,7 @@ import {
   sameJson,
 } from "../model/json.ts";
 import type { LiveElement } from "../model/live.ts";
-import type { BodyValue } from "../model/plan.ts";
+import { type BodyValue, Later } from "../model/plan.ts";
 import {
   Secret,
   type Value,
@@ -19,10 +19,11 @@ import {
   reveal,
 } from "../model/value.ts";
 import type { ElementMatch } from "./elements.ts";
+import { ordered } from "./normalise.ts";
 
 /**
- * Returns the `elements` of a PATCH (service-api.md, operation 8): declared parts override live
- * ones; parts and nulls that service-api.md does not describe are left out. If one leaf is
+ * Returns the `elements` of a PATCH (service-api.md, operation 8), made when they are read: declared
+ * parts override live ones; parts and nulls that service-api.md does not describe are left out. If one leaf is
  * sensitive, all text kept from live elements is sensitive, because it may be an old secret.
  *
  * @param mayHold whether live elements may contain an old secret although no leaf is sensitive any
@@ -32,6 +33,14 @@ export function elementBodies(
   matches: readonly ElementMatch[],
   live: readonly LiveElement[],
   mayHold = false,
+): Later {
+  return new Later(() => ordered(bodiesOf(matches, live, mayHold)));
+}
+
+function bodiesOf(
+  matches: readonly ElementMatch[],
+  live: readonly LiveElement[],
+  mayHold: boolean,
 ): readonly BodyValue[] {
   const isHidden = mayHold || matches.some((match) => isSensitive(match.declared));
   const base = firstIndex(live.map((element) => element.raw));

@@ -7,13 +7,12 @@ import {
   type BodyValue,
   type ChangedBy,
   type FieldChange,
-  Later,
+  type PlannedCall,
   type StepLosses,
   isBodyObject,
 } from "../model/plan.ts";
 import { type Value, isSensitive, isUnknown, isValueObject, reveal } from "../model/value.ts";
 import { type Authors, authorsOf } from "./element-authors.ts";
-import type { SentField } from "./calls.ts";
 import { elementBodies } from "./element-bodies.ts";
 import {
   type ElementMatch,
@@ -34,14 +33,14 @@ import { caution, problem } from "./problem.ts";
  * The differences of elements: a part of a PATCH, and the locator lines that need separate calls.
  */
 interface ElementsDiff {
-  readonly sent: readonly SentField[];
+  readonly body: PlannedCall["body"];
   readonly locators: readonly ElementMatch[];
   readonly shown: readonly FieldChange[];
   readonly warnings: readonly Diagnostic[];
   readonly losses?: StepLosses | undefined;
 }
 
-const NO_DIFFERENCE: ElementsDiff = { sent: [], locators: [], shown: [], warnings: [] };
+const NO_DIFFERENCE: ElementsDiff = { body: {}, locators: [], shown: [], warnings: [] };
 
 /**
  * Compares elements. If only locator lines differ, each gets a call; otherwise one PATCH has all,
@@ -71,20 +70,20 @@ export function diffElements(
       ...(by === undefined || by === "new" ? {} : { changedBy: by }),
     };
   });
-  if (isSame) return { sent: [], locators, shown: lines, warnings: [] };
+  if (isSame) return { body: {}, locators, shown: lines, warnings: [] };
   const mayHold = mayHoldSecret(ELEMENTS, memory);
   const authors = authorsOf(declared, matches, current, memory);
   const changes = elementChanges(matches, current, authors);
-  const bodies = () => ordered(elementBodies(matches, current, mayHold));
+  const elements = elementBodies(matches, current, mayHold);
   // Bodies are made of these. Hardly any has such a number, so hardly any body is made for that.
   const mayBeRounded = isRounded(declared) || current.some(({ raw }) => isRounded(raw));
   return {
-    sent: [{ field: ELEMENTS, value: new Later(bodies) }],
+    body: { elements },
     locators,
     shown: [...(isSensitive(value) || mayHold ? [hiddenChange(changes)] : changes), ...lines],
     warnings: [
       ...matches.flatMap((match) => keptParts(resource, match)),
-      ...(mayBeRounded && isRounded(bodies()) ? [roundedNumber(resource)] : []),
+      ...(mayBeRounded && isRounded(elements.read()) ? [roundedNumber(resource)] : []),
     ],
     losses: stepLosses(matches, current),
   };

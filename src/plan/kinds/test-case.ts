@@ -3,7 +3,7 @@ import { type DesiredResource, knownText } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { type Field, TEST_CASE_FIELDS } from "../../model/fields.ts";
 import type { LiveResource, LiveTestCase } from "../../model/live.ts";
-import { Later, type Orphan, type PlannedCall } from "../../model/plan.ts";
+import type { Orphan, PlannedCall } from "../../model/plan.ts";
 import { areAccepted } from "../../model/steps.ts";
 import { IdOf, Secret, type Value, isSensitive, isUnknown, reveal } from "../../model/value.ts";
 import { type SentField, bodyOf, callOf, patchOf, sendableFields, shownFields } from "../calls.ts";
@@ -20,7 +20,6 @@ import {
 } from "../elements.ts";
 import { generationTrouble } from "../generation.ts";
 import { type Memory, memoryOf } from "../memory.ts";
-import { ordered } from "../normalise.ts";
 import { caution } from "../problem.ts";
 import { expectedLive } from "../reference.ts";
 import { reviewed } from "../steps.ts";
@@ -114,7 +113,7 @@ function updateTestCase(
   const diffs = staysOff ? all.filter(({ field, value }) => !switchesOn(field, value)) : all;
   const held: Decision = diffs.length < all.length ? [{ held: resource.address }] : UNCHANGED;
   const elements = diffElements(resource, live, memory);
-  const body = bodyOf([...diffs, ...elements.sent], "update");
+  const body = { ...bodyOf(diffs, "update"), ...elements.body };
   const calls = [
     ...(Object.keys(body).length === 0
       ? []
@@ -200,10 +199,7 @@ function followUps(
     return [
       {
         field,
-        value:
-          field.compare === "elements"
-            ? new Later(() => ordered(elementBodies(newElements(resource), [])))
-            : value,
+        value: field.compare === "elements" ? elementBodies(newElements(resource), []) : value,
       },
     ];
   });
